@@ -1,0 +1,30 @@
+# Thin lines over `python3 -m course_lib VERB`, which does the same where there is no make.
+PYTHON ?= python3
+COURSE = @$(PYTHON) -m course_lib
+
+.DEFAULT_GOAL := help
+.PHONY: help lab test check notebooks format record seeds
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1@\2/p' Makefile | awk -F@ '{ printf "%-15s %s\n", $$1, $$2 }'
+
+lab: ## start JupyterLab on the start page (on a server: make lab ARGS=--no-browser)
+	$(COURSE) lab $(ARGS)
+
+test: ## run every check: ruff, the quick tests, the lessons
+	$(COURSE) test $(ARGS)
+
+check: ## run the quick part: ruff and the tests that execute no lesson
+	$(COURSE) check $(ARGS)
+
+notebooks: ## execute the lessons and save them in place (one: make notebooks ARGS=01)
+	$(COURSE) notebooks $(ARGS)
+
+format: ## format the library, the tests and the notebooks
+	$(COURSE) format
+
+record: ## run the lessons' experiments with all seeds and variants, and record them (one: ARGS=01)
+	$(COURSE) record $(ARGS)
+
+seeds: ## execute the lessons with N fresh seeds and count the verdicts (make seeds N=10)
+	$(COURSE) seeds $(N) $(ARGS)

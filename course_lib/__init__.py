@@ -1,0 +1,3 @@
+"""The library of the course "Attention, Measured": one module per idea, each taught in a lesson."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,238 @@
+"""Whatever a user does, one verb each: `python3 -m course_lib` lists them.
+
+Each verb first makes sure that the environment is there, so this file starts on a bare Python and imports
+nothing but the standard library; its grammar stays that of Python 3.6, which can then say that it is too old.
+"""
+
+import contextlib
+import hashlib
+import http.client
+import importlib.util
+import os
+import re
+import secrets
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import urllib.request
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+STAMP = VENV / "course-setup.txt"
+DISTRIBUTION = "attention-measured"
+CPU_INDEX = "https://download.pytorch.org/whl/cpu"
+
+
+# ---- the environment ----
+
+
+def require_python(version=sys.version_info):
+    if version < (3, 11):
+        sys.exit(
+            f"This is Python {version[0]}.{version[1]}, and the course needs 3.11 or newer. "
+            "Install one and name it: make lab PYTHON=python3.12 (Windows: py -3.12 -m course_lib lab)."
+        )
+
+
+def is_installed():
+    from importlib import metadata
+
+    # Only site-packages counts: the egg-info folder that an installation leaves in the clone would fool a
+    # plain look-up.
+    site_packages = sysconfig.get_path("purelib")
+    return any(metadata.distributions(name=DISTRIBUTION, path=[site_packages]))
+
+
+def missing_dependencies(with_test):
+    from importlib import metadata
+
+    for requirement in metadata.requires(DISTRIBUTION):
+        if with_test or "extra ==" not in requirement:
+            name = re.match(r"[\w.-]+", requirement)[0]
+            if not any(metadata.distributions(name=name)):
+                yield name
+
+
+def cpu_index():
+    """PyTorch's CPU index, where the default build would bring gigabytes of CUDA for no card."""
+    has_card = shutil.which("nvidia-smi") or Path("/proc/driver/nvidia").exists()
+    if sys.platform == "linux" and not has_card:
+        no_answer = (OSError, http.client.HTTPException)
+        with contextlib.suppress(*no_answer), urllib.request.urlopen(f"{CPU_INDEX}/torch/", timeout=3):
+            return ["--extra-index-url", CPU_INDEX]
+    return []
+
+
+def complete_venv(with_test):
+    """Installs what pyproject.toml and constraints.txt ask for into the running .venv, unless it is there."""
+    wanted = hashlib.sha256((ROOT / "pyproject.toml").read_bytes() + (ROOT / "constraints.txt").read_bytes())
+    core, test = (f"{wanted.hexdigest()} {extra}\n" for extra in ("core", "test"))
+    if is_installed() and STAMP.exists() and STAMP.read_text() in ({test} if with_test else {core, test}):
+        return
+    # Removed first and written last, so that an interrupted installation is taken up again.
+    STAMP.unlink(missing_ok=True)
+    if importlib.util.find_spec("pip") is None:
+        if importlib.util.find_spec("ensurepip") is None:
+            major, minor = sys.version_info[:2]
+            sys.exit(
+                "This Python cannot set up pip in .venv, because its module ensurepip is missing. "
+                f"On Debian and Ubuntu: sudo apt install python{major}.{minor}-venv; then repeat the command."
+            )
+        quietly("ensurepip", "--default-pip")
+    index = cpu_index()
+    cuda = sys.platform == "linux" and not index
+    print(
+        f"Installing PyTorch, JupyterLab and the course{' with its tests' if with_test else ''} into .venv: "
+        f"{'up to 6 GB (PyTorch with CUDA)' if cuda else 'about 1.4 GB'}, some minutes the first time ...",
+        flush=True,
+    )
+    target = ".[test]" if with_test else "."
+    quietly(
+        "pip", "install", "-qq", "--disable-pip-version-check", "-c", "constraints.txt", "-e", target, *index
+    )
+    STAMP.write_text(test if with_test else core)
+
+
+def quietly(*module):
+    if subprocess.run([sys.executable, "-m", *module], stdout=subprocess.DEVNULL).returncode:
+        sys.exit("The installation failed, for the reason above. Running the same command again resumes it.")
+
+
+def rerun_in_venv(arguments):
+    python = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", VENV], check=True)
+    command = [str(python), "-m", "course_lib", *arguments]
+    if os.name == "nt":  # execv on Windows would leave the terminal while the verb still runs
+        return subprocess.run(command).returncode
+    os.execv(python, command)
+
+
+@contextlib.contextmanager
+def clean_run(**variables):
+    """The environment of a run that depends neither on earlier trainings nor on the number of cores."""
+    threads = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+    with tempfile.TemporaryDirectory(prefix="course-cache-") as cache:
+        yield {**os.environ, **threads, "COURSE_CACHE": cache, **variables}
+
+
+# ---- the verbs ----
+
+
+def setup(arguments):
+    """make the environment and nothing else"""
+    print(f"The environment is ready: {sys.prefix}")
+
+
+def lab(arguments):
+    """start JupyterLab on the start page (--no-browser, --port=8899 ... are passed on)"""
+    paths = [str(ROOT / "course_lib" / "data" / "jupyter"), os.environ.get("JUPYTER_CONFIG_PATH")]
+    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, paths))
+    from jupyterlab.labapp import LabApp
+
+    as_root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    server = LabApp.initialize_server(argv=[f"--ServerApp.root_dir={ROOT}", *as_root, *arguments])
+    if not server.identity_provider.token_generated:  # else Jupyter itself prints the address
+        print(f"JupyterLab is at\n    {server.display_url}", flush=True)
+    server.start()
+
+
+def test(arguments):
+    """run every check: ruff, the quick tests, the lessons (arguments go to pytest)"""
+    return ruff_and_pytest(arguments)
+
+
+def check(arguments):
+    """run the quick part: ruff and the tests that execute no lesson (arguments go to pytest)"""
+    return ruff_and_pytest(["-m", "not notebook", *arguments])
+
+
+def ruff_and_pytest(arguments):
+    commands = [["ruff", "check"], ["ruff", "format", "--check"], ["pytest", *arguments]]
+    with clean_run() as environment:
+        codes = [subprocess.run([sys.executable, "-m", *c], env=environment).returncode for c in commands]
+    return next(filter(None, codes), 0)
+
+
+def notebooks(arguments):
+    """execute the lessons and save them in place (all, or those named: 01 02)"""
+    from course_lib import lessons
+
+    with clean_run() as environment:
+        for path in lessons.find(arguments):
+            lessons.save(path, lessons.execute(path, environment))
+
+
+def format(arguments):
+    """format the library, the tests and the notebooks"""
+    commands = [["ruff", "check", "--fix"], ["ruff", "format"]]
+    codes = [subprocess.run([sys.executable, "-m", *c]).returncode for c in commands]
+    return next(filter(None, codes), 0)
+
+
+def record(arguments):
+    """run the lessons' experiments with all seeds and variants, and record them (all, or those named)"""
+    from course_lib import lessons
+
+    with clean_run(COURSE_MODE="record") as environment:
+        for path in lessons.find(arguments):
+            lessons.execute(path, environment)
+
+
+def seeds(arguments):
+    """N [lesson ...]: execute the lessons with N fresh seeds and count each claim's verdicts"""
+    from course_lib import lessons
+
+    if not arguments or not arguments[0].isdigit() or int(arguments[0]) == 0:
+        sys.exit("seeds wants the number of runs first, for example: make seeds N=10")
+    number, paths = int(arguments[0]), lessons.find(arguments[1:])
+    runs = []
+    for _ in range(number):
+        seed = secrets.randbelow(2**31)
+        print(f"seed {seed}")
+        runs.append({})
+        for path in paths:
+            with clean_run(COURSE_SEED=str(seed)) as environment:
+                try:
+                    runs[-1].update(lessons.verdicts(path, lessons.execute(path, environment)))
+                except lessons.LessonError as error:
+                    print(error)
+    print(lessons.agreement(runs))
+
+
+VERBS = {verb.__name__: verb for verb in (setup, lab, test, check, notebooks, format, record, seeds)}
+NEED_TEST_TOOLS = {test, check, format}
+
+
+def main(arguments):
+    if not arguments or arguments[0] not in VERBS:
+        if arguments:
+            print(f"There is no verb {arguments[0]!r}.", file=sys.stderr)
+        print("usage: python3 -m course_lib VERB\n")
+        for name, verb in VERBS.items():
+            print(f"  {name:<10} {verb.__doc__}")
+        return 2 if arguments else 0
+    require_python()
+    os.chdir(ROOT)
+    verb = VERBS[arguments[0]]
+    with_test = verb in NEED_TEST_TOOLS
+    if Path(sys.prefix).resolve() == VENV.resolve():
+        complete_venv(with_test)
+    elif not is_installed():
+        return rerun_in_venv(arguments)
+    else:
+        missing = ", ".join(missing_dependencies(with_test))
+        if missing:
+            what = ".[test]" if with_test else "."
+            sys.exit(f'{sys.prefix} lacks {missing}. Install with: python -m pip install -e "{what}"')
+    return verb(arguments[1:])
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,85 @@
+"""An attention matrix that knows its words."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class AttentionMap:
+    """Attention weights with words on both axes: row t shows where query word t looks; rows sum to 1.
+
+    Args:
+        weights: (query, key), each entry in 0 … 1; a row may be all zeros (a masked query).
+        query_tokens: the words of the rows, for a translator those written.
+        key_tokens: the words of the columns, those read.
+    Raises:
+        ValueError: the shape is not (query words, key words); an entry is NaN or outside 0 … 1;
+            or a row sums neither to 1 nor to 0. The message names the row by its word.
+
+    >>> print(AttentionMap(torch.tensor([[0.9, 0.1]]), ["chat"], ["cat", "black"]).alt_text())
+    Attention weights, 1 row by 2 columns. chat: cat 0.90, black 0.10.
+    """
+
+    weights: np.ndarray
+    query_tokens: tuple[str, ...]
+    key_tokens: tuple[str, ...]
+
+    def __init__(self, weights: Tensor | np.ndarray, query_tokens, key_tokens):
+        weights = torch.as_tensor(weights).detach().to("cpu", torch.float64).numpy()
+        queries, keys = tuple(query_tokens), tuple(key_tokens)
+        if weights.shape != (len(queries), len(keys)):
+            raise ValueError(
+                f"the weights have the shape {weights.shape}; wanted one row for each of {len(queries)} query words "
+                f"and one column for each of {len(keys)} key words"
+            )
+        for row, token in zip(weights, queries, strict=True):
+            total = row.sum()
+            if np.isnan(row).any():
+                raise ValueError(
+                    f"the row of {token!r} holds NaN; was every key masked before a plain softmax?"
+                )
+            if row.min(initial=0) < 0 or row.max(initial=0) > 1 + 1e-4:
+                raise ValueError(
+                    f"the row of {token!r} leaves 0 … 1: {row.tolist()}; were scores given for weights?"
+                )
+            if abs(total - 1) > 1e-3 and (row != 0).any():
+                raise ValueError(
+                    f"the row of {token!r} sums to {total:.4f}, not 1; was the softmax taken over the wrong axis?"
+                )
+        for name, value in (("weights", weights), ("query_tokens", queries), ("key_tokens", keys)):
+            object.__setattr__(self, name, value)
+
+    def strongest(self) -> list[int | None]:
+        """The key position with the largest weight in each row; None for a row of zeros."""
+        return [int(row.argmax()) if row.any() else None for row in self.weights]
+
+    def alt_text(self) -> str:
+        """What is to be seen, for readers who cannot: each query word with its two strongest keys."""
+        rows = []
+        for token, row in zip(self.query_tokens, self.weights, strict=True):
+            best = [i for i in np.argsort(-row, kind="stable")[:2] if row[i] > 0]
+            seen = ", ".join(f"{self.key_tokens[i]} {row[i]:.2f}" for i in best) or "nothing"
+            rows.append(f"{token}: {seen}")
+        count = f"{len(rows)} row{'s' * (len(rows) != 1)} by {len(self.key_tokens)} column{'s' * (len(self.key_tokens) != 1)}"
+        return f"Attention weights, {count}. {'; '.join(rows)}."
+
+    def table(self) -> str:
+        """The weights as a plain text table, query words down, key words across."""
+        columns = ["", *self.key_tokens]
+        rows = [
+            [token, *(f"{weight:.2f}" for weight in row)]
+            for token, row in zip(self.query_tokens, self.weights, strict=True)
+        ]
+        widths = [max(len(line[i]) for line in [columns, *rows]) for i in range(len(columns))]
+        return "\n".join(
+            "  ".join(
+                [
+                    line[0].ljust(widths[0]),
+                    *(cell.rjust(w) for cell, w in zip(line[1:], widths[1:], strict=True)),
+                ]
+            )
+            for line in [columns, *rows]
+        )

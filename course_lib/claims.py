@@ -1,0 +1,281 @@
+"""Claims, the experiments that test them, and the verdicts.
+
+A verdict is computed from measured figures. An experiment is a function of a seed; it is run live in the lesson,
+or recorded beforehand for several seeds (`make record`) and drawn as a band.
+"""
+
+import html
+import json
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from importlib.resources import files
+from pathlib import Path
+
+from IPython.display import display
+
+from course_lib.fingerprint import fingerprint
+from course_lib.processes import side_by_side
+from course_lib.training import course_seed
+
+DATA = Path(str(files("course_lib"))) / "data"
+MIME = "application/vnd.attention-measured.verdict+json"
+KINDS = ("experiment", "proof", "citation", "cannot be tested")
+HOLDS, WITHIN, NOT, UNTESTABLE = "holds", "holds within limits", "does not hold", "cannot be tested"
+SIGNS = {
+    HOLDS: ("✓", "#009e73"),
+    WITHIN: ("≈", "#e69f00"),
+    NOT: ("✗", "#d55e00"),
+    UNTESTABLE: ("?", "#767676"),
+}
+
+
+# --- verdicts --------------------------------------------------------------------------------------------
+
+
+@cache
+def ledger() -> dict[str, dict]:
+    """Every claim by its id: sentence, said_by, to_measure, tested_in."""
+    claims = tomllib.loads((DATA / "ledger.toml").read_text(encoding="utf-8"))["claim"]
+    return {claim["id"]: claim for claim in claims}
+
+
+def _condition(text: str, figures: Mapping[str, float]) -> bool:
+    try:
+        answer = eval(
+            text, {"__builtins__": {}}, dict(figures)
+        )  # the author's own expression over the figures
+    except NameError as error:
+        raise ValueError(
+            f"the condition {text!r} uses {error.name!r}; the figures are {', '.join(figures)}"
+        ) from None
+    if not isinstance(answer, bool):
+        raise TypeError(f"the condition {text!r} gives {answer!r}; it must be a comparison, true or false")
+    return answer
+
+
+def verdict(
+    claim: str,
+    figures: Mapping[str, float],
+    *,
+    as_said: str = "",
+    within: str = "",
+    limits: str = "",
+    kind: str = "experiment",
+) -> None:
+    """Draws the verdict box of a claim and records it, with its figures, as data in the cell's output.
+
+    Args:
+        claim: its id in the ledger.
+        figures: what was measured; the names are Python names.
+        as_said: the condition under which the claim holds as people say it, such as "wide > 0.9".
+        within: the condition under which it holds within limits, and `limits`, those limits in words.
+        kind: "experiment", "proof", "citation" or "cannot be tested" (then `limits` says what evidence it would take).
+    Raises:
+        KeyError: no such claim. ValueError: no such kind, a condition is missing or uses an unknown figure.
+    """
+    if claim not in ledger():
+        raise KeyError(f"there is no claim {claim!r} in the ledger; it has {', '.join(ledger())}")
+    if kind not in KINDS:
+        raise ValueError(f"kind is {kind!r}; it must be one of {', '.join(KINDS)}")
+    if bool(within) != bool(limits) and kind != UNTESTABLE:
+        raise ValueError(f"{claim}: a condition `within` and its `limits` in words belong together")
+    figures = {name: _plain(value) for name, value in figures.items()}
+    if kind == UNTESTABLE:
+        if not limits:
+            raise ValueError(f"{claim}: say in `limits` what evidence it would take")
+        result = UNTESTABLE
+    elif not as_said:
+        raise ValueError(f"{claim}: the condition `as_said` is missing")
+    elif _condition(as_said, figures):
+        result = HOLDS
+    else:
+        result = WITHIN if within and _condition(within, figures) else NOT
+    record = {
+        "id": claim, "kind": kind, "verdict": result, "figures": figures,
+        "as_said": as_said, "within": within, "limits": limits, "seed": course_seed(),
+    }  # fmt: skip
+    sentence = ledger()[claim]["sentence"].strip('"')
+    plain = f"{claim}: {sentence}\n{result.upper()}" + (
+        f": {limits}" if limits and result in (WITHIN, UNTESTABLE) else ""
+    )
+    shown = "\n".join(
+        [plain, *(f"  {name.replace('_', ' ')}: {_shown(value)}" for name, value in figures.items())]
+    )
+    display({MIME: record, "text/html": _box(record), "text/plain": shown}, raw=True)
+
+
+def _shown(value: float | str) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def _box(record: dict) -> str:
+    claim, result = ledger()[record["id"]], record["verdict"]
+    sign, colour = SIGNS[result]
+    said = f"{html.escape(record['id'])} · {html.escape(claim['said_by'])} · {record['kind']}"
+    limits = html.escape(record["limits"]) if result in (WITHIN, UNTESTABLE) else ""
+    cells = "".join(
+        f'<tr><th scope="row" style="text-align:left;font-weight:normal">{html.escape(name.replace("_", " "))}</th>'
+        f'<td style="text-align:right">{html.escape(_shown(value))}</td></tr>'
+        for name, value in record["figures"].items()
+    )
+    conditions = "".join(
+        f"<div>{words}: <code>{html.escape(record[name])}</code></div>"
+        for name, words in (("as_said", "as said"), ("within", "within limits"))
+        if record[name]
+    )
+    return (
+        f'<div role="note" aria-label="Verdict on claim {html.escape(record["id"])}" style="border-left:6px solid '
+        f'{colour};padding:.5em 1em;margin:.5em 0;max-width:44em">'
+        f'<div style="font-size:85%">{said}</div>'
+        f'<div style="font-size:115%;margin:.2em 0">“{html.escape(claim["sentence"].strip(chr(34)))}”</div>'
+        f"<div><b>{sign} {result}</b>{': ' if limits else ''}{limits}</div>"
+        f'<table style="margin:.4em 0">{cells}</table><div style="font-size:85%">{conditions}</div></div>'
+    )
+
+
+def _plain(value):
+    """Numbers of any library as Python's own, with six digits; containers likewise."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    value = value.item() if hasattr(value, "item") else value
+    return float(f"{value:.6g}") if isinstance(value, float) else value
+
+
+# --- experiments -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Results of the recorded seeds, variant by variant; `label` says what a figure is to call them."""
+
+    results: dict[str, list]
+    label: str
+
+
+class Experiment:
+    """A function of a seed and a variant's settings, and the two ways to call it."""
+
+    def __init__(self, lesson: str, function: Callable, variants: dict[str, dict], seeds: int, alone: bool):
+        self.file = DATA / "recorded" / f"{lesson}.json"
+        self.function, self.variants, self.alone = function, variants, alone
+        self.seeds = range(1, seeds + 1)
+
+    def __call__(self, seed: int, **settings):
+        return self.function(seed, **settings)
+
+    def _run(self, jobs: dict, finished: Callable | None = None) -> dict:
+        if not self.alone:
+            return side_by_side(jobs, finished)
+        results = {}
+        for name, job in jobs.items():
+            results[name] = job()
+            if finished:
+                finished(name, results[name])
+        return results
+
+    def live(self, *variants: str) -> dict:
+        """Runs these variants (all, if none is named) now, with the course's seed: results by variant."""
+        names = variants or tuple(self.variants)
+        seed = course_seed()
+        return _plain(
+            self._run({name: partial(self.function, seed, **self.variants[name]) for name in names})
+        )
+
+    def recorded(self) -> Recorded:
+        """What `make record` found, for seeds that the live run does not use.
+
+        Records by other code than today's are labelled so; in strict mode (the tests') they are refused.
+        Raises LookupError if there is no record, or in strict mode an old one.
+        """
+        name = self.function.__name__
+        every = json.loads(self.file.read_text(encoding="utf-8")) if self.file.exists() else {}
+        kept = {
+            variant: every.get(name, {}).get(variant, {"hash": "", "seeds": {}}) for variant in self.variants
+        }
+        hashes = {
+            variant: fingerprint(self.function, settings) for variant, settings in self.variants.items()
+        }
+        mode = os.environ.get("COURSE_MODE")
+        if mode == "record":
+            fresh = {
+                v: kept[v] if kept[v]["hash"] == hashes[v] else {"hash": hashes[v], "seeds": {}} for v in kept
+            }
+            self._record(every | {name: fresh}, fresh)
+            kept = fresh
+        wanted = [str(seed) for seed in self.seeds]
+        absent = [v for v in kept if not set(wanted) <= set(kept[v]["seeds"])]
+        stale = [v for v in kept if v not in absent and kept[v]["hash"] != hashes[v]]
+        if absent or (stale and mode == "strict"):
+            what = (
+                f"not recorded: {', '.join(absent)}"
+                if absent
+                else f"recorded by other code: {', '.join(stale)}"
+            )
+            raise LookupError(f"{name} is {what}; `make record` records it")
+        label = f"recorded: {len(wanted)} seeds" + (", by other code than this" if stale else "")
+        return Recorded({v: [kept[v]["seeds"][seed] for seed in wanted] for v in kept}, label)
+
+    def _record(self, every: dict, fresh: dict[str, dict]) -> None:
+        """Runs what is missing and writes the file after each run, so that nothing done is lost."""
+        missing = {
+            f"{variant}, seed {seed}": (variant, seed)
+            for seed in self.seeds
+            for variant in self.variants
+            if str(seed) not in fresh[variant]["seeds"]
+        }
+
+        def keep(job: str, result) -> None:
+            variant, seed = missing[job]
+            fresh[variant]["seeds"][str(seed)] = _plain(result)
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+            beside = self.file.with_suffix(".part")
+            beside.write_text(json.dumps(every, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+            beside.replace(self.file)
+
+        self._run(
+            {job: partial(self.function, s, **self.variants[v]) for job, (v, s) in missing.items()}, keep
+        )
+
+
+class Lesson:
+    """What a lesson's experiments and verdicts belong to.
+
+    >>> lesson = Lesson("01_rnn_bottleneck")
+    >>> @lesson.experiment(variants={"fair": {"sides": 6}})
+    ... def throw(seed, sides):
+    ...     return seed % sides
+    >>> throw.live()
+    {'fair': 0}
+    """
+
+    def __init__(self, name: str):
+        self.name = name
+
+    def experiment(self, *, variants: dict[str, dict], seeds: int = 5, alone: bool = False) -> Callable:
+        """Makes an experiment of a function `f(seed, **settings)` that returns numbers, lists and dicts.
+
+        Args:
+            variants: settings by name. seeds: how many are recorded. alone: it measures time, so nothing runs beside it.
+        """
+        return lambda function: Experiment(self.name, function, variants, seeds, alone)
+
+
+def boxes(notebook) -> list[dict]:
+    """The records of all verdict boxes in the outputs of a notebook (a dict as nbformat reads it)."""
+    outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", [])]
+    return [output["data"][MIME] for output in outputs if MIME in output.get("data", {})]
+
+
+def missing_boxes(notebook, lesson: int) -> set[str]:
+    """Claims that the ledger has tested in this lesson and that have no verdict box in the notebook."""
+    wanted = {
+        i
+        for i, claim in ledger().items()
+        if lesson in claim["tested_in"] and isinstance(claim["tested_in"], list)
+    }
+    return wanted - {box["id"] for box in boxes(notebook)}

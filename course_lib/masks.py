@@ -1,0 +1,89 @@
+"""One convention for masks: boolean, and True means *may attend*."""
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+
+def length_mask(lengths: Int[Tensor, " batch"], longest: int | None = None) -> Bool[Tensor, "batch key"]:
+    """True at the words of each sentence, False at the padding behind them.
+
+    Args:
+        lengths: words of each sentence, 0 or more.
+        longest: width of the mask; the longest sentence's length if not given.
+    Raises:
+        ValueError: a length is negative or greater than `longest`.
+
+    >>> length_mask(torch.tensor([2, 3]))
+    tensor([[ True,  True, False],
+            [ True,  True,  True]])
+    """
+    longest = int(lengths.max()) if longest is None else longest
+    if lengths.numel() and (lengths.min() < 0 or lengths.max() > longest):
+        raise ValueError(f"lengths must be from 0 to {longest}, but are {lengths.tolist()}")
+    return torch.arange(longest, device=lengths.device) < lengths[:, None]
+
+
+def padding_mask(lengths: Int[Tensor, " batch"], longest: int | None = None) -> Bool[Tensor, "batch 1 1 key"]:
+    """`length_mask` with the axes of many heads: no query of any head may attend to padding."""
+    return length_mask(lengths, longest)[:, None, None, :]
+
+
+def causal_mask(length: int) -> Bool[Tensor, "1 1 query key"]:
+    """Query t may attend to keys 1 … t (Vaswani et al. 2017, section 3.2.3).
+
+    >>> causal_mask(3)[0, 0].int()
+    tensor([[1, 0, 0],
+            [1, 1, 0],
+            [1, 1, 1]], dtype=torch.int32)
+    """
+    if length < 0:
+        raise ValueError(f"length is {length}; it must be 0 or more")
+    return torch.ones(length, length, dtype=torch.bool).tril()[None, None]
+
+
+def check_mask(mask: Tensor, scores: Tensor) -> None:
+    """Refuses a mask that is not boolean, or has an axis that is neither 1 nor the scores' own.
+
+    Raises:
+        TypeError: the mask is not boolean.
+        ValueError: it has another number of axes than the scores, or an axis of the wrong length; says which.
+    """
+    if mask.dtype != torch.bool:
+        raise TypeError(f"the mask is {mask.dtype}; it must be torch.bool, True where attention is allowed")
+    names = ("batch", "head", "query", "key") if scores.ndim == 4 else ("batch", "query", "key")
+    names = ("batch", "key") if scores.ndim == 2 else names[-scores.ndim :]
+    if mask.ndim != scores.ndim:
+        raise ValueError(
+            f"the mask has {mask.ndim} axes {tuple(mask.shape)}, the scores have {scores.ndim}: ({', '.join(names)})"
+        )
+    for name, given, wanted in zip(names, mask.shape, scores.shape, strict=True):
+        if given not in (1, wanted) or (name == "key" and given != wanted):
+            allowed = str(wanted) if name == "key" else f"1 or {wanted}"
+            raise ValueError(
+                f"the mask's {name} axis looks wrong: {given}, wanted {allowed}; mask {tuple(mask.shape)}"
+            )
+
+
+def masked_softmax(
+    scores: Float[Tensor, "*axes key"], mask: Bool[Tensor, "*_ key"] | None
+) -> Float[Tensor, "*axes key"]:
+    """Softmax over the keys that may be attended to; the others get exactly 0, and so does a row with none.
+
+    weights_i = exp(e_i) / Σ_j exp(e_j), the sum over allowed j.
+
+    Args:
+        scores: any number, one for each key, in the last axis.
+        mask: True where attention is allowed; as many axes as the scores, each 1 or theirs.
+    Raises:
+        TypeError, ValueError: the mask does not fit (`check_mask`).
+
+    >>> masked_softmax(torch.tensor([[1.0, 1.0, 9.0]]), torch.tensor([[True, True, False]]))
+    tensor([[0.5000, 0.5000, 0.0000]])
+    """
+    if mask is None:
+        return scores.softmax(-1)
+    check_mask(mask, scores)
+    # A row with nothing allowed is let through the softmax (of −inf alone it would give NaN) and then zeroed.
+    finite = mask | ~mask.any(-1, keepdim=True)
+    return scores.masked_fill(~finite, -torch.inf).softmax(-1).masked_fill(~mask, 0.0)

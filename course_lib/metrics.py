@@ -1,0 +1,74 @@
+"""How good a translation is, and how good an alignment."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from course_lib.corpus import Bucket, Corpus, Links, SentencePair
+from course_lib.decoding import greedy
+
+
+def _same_number(written: Sequence, pairs: Sequence) -> None:
+    if not pairs:
+        raise ValueError("there is nothing to measure: no sentence pair was given")
+    if len(written) != len(pairs):
+        raise ValueError(
+            f"{len(written)} translations for {len(pairs)} sentence pairs; one for each is wanted"
+        )
+
+
+def sentence_accuracy(written: Sequence[Sequence[str]], pairs: Sequence[SentencePair]) -> float:
+    """The share of translations that equal the reference word for word, 0 … 1."""
+    _same_number(written, pairs)
+    return sum(tuple(tokens) == pair.target for tokens, pair in zip(written, pairs, strict=True)) / len(pairs)
+
+
+def accuracy_by_length(
+    model, corpus: Corpus, parts: Mapping[Bucket, Sequence[SentencePair]]
+) -> dict[str, float]:
+    """Whole-sentence accuracy of greedy decoding for each length bucket, named like "3-6"."""
+    accuracy = {}
+    for (low, high), pairs in parts.items():
+        written = [
+            translation.tokens for translation in greedy(model, corpus, [pair.source for pair in pairs])
+        ]
+        accuracy[f"{low}–{high}"] = sentence_accuracy(written, pairs)
+    return accuracy
+
+
+def corpus_bleu(written: Sequence[Sequence[str]], pairs: Sequence[SentencePair]) -> float:
+    """BLEU (Papineni et al. 2002) of the whole corpus, 0 … 100, by sacrebleu on words as they are.
+
+    It counts runs of up to four words, so it is 0 if no sentence has a run of four right: three-word sentences
+    cannot score.
+    """
+    import sacrebleu
+
+    _same_number(written, pairs)
+    references = [" ".join(pair.target) for pair in pairs]
+    return sacrebleu.corpus_bleu(
+        [" ".join(tokens) for tokens in written], [references], tokenize="none", force=True
+    ).score
+
+
+def alignment_error_rate(proposed: Iterable[Links], pairs: Sequence[SentencePair]) -> float:
+    """AER = 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|): Och & Ney 2003, section 2.2; over all the pairs together.
+
+    Args:
+        proposed: for each pair a set A of links (target position, source position).
+        pairs: with gold links, S = `sure`, P = `possible`.
+    Returns:
+        0 (every sure link found, only possible ones proposed) … 1.
+    Raises:
+        ValueError: another number of proposals than pairs, no gold links, or a link outside its sentence.
+    """
+    proposed = [frozenset(links) for links in proposed]
+    _same_number(proposed, pairs)
+    hits = size = 0
+    for links, pair in zip(proposed, pairs, strict=True):
+        outside = [(t, s) for t, s in links if not (0 <= t < len(pair.target) and 0 <= s < len(pair.source))]
+        if outside:
+            raise ValueError(f"link {outside[0]} (target, source) lies outside the sentence pair {pair}")
+        if not pair.sure:
+            raise ValueError(f"no gold links are known for the sentence pair {pair}")
+        hits += len(links & pair.sure) + len(links & pair.possible)
+        size += len(links) + len(pair.sure)
+    return 1 - hits / size

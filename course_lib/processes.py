@@ -1,0 +1,140 @@
+"""Runs of one thread each, two at a time in processes of their own, and lines that show how far they are."""
+
+import contextlib
+import linecache
+import multiprocessing
+import pickle
+import queue
+import signal
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, wait
+
+import cloudpickle
+import torch
+from tqdm import tqdm
+
+AT_ONCE = 2
+REFRESH = 0.25  # seconds
+
+_to_parent = None  # in a worker: the queue that carries its progress
+_pool: tuple | None = None  # here: the workers and that queue, kept because starting them takes seconds
+
+
+class Lines:
+    """A few lines of text in one place of the output, replaced as work goes on."""
+
+    def __init__(self):
+        self.lines: dict[str, str] = {}
+        self.drawn = 0.0
+        self.handle = None
+
+    def show(self, label: str, text: str, final: bool) -> None:
+        self.lines[label] = text
+        if not final and time.monotonic() - self.drawn < REFRESH:
+            return
+        self.drawn = time.monotonic()
+        if "ipykernel" not in sys.modules:
+            end = "\n" if final else ""
+            sys.stderr.write(f"\r\x1b[K{text}{end}")
+            return
+        from IPython.display import display
+
+        bundle = {"text/plain": "\n".join(self.lines.values())}
+        if self.handle is None:
+            self.handle = display(bundle, raw=True, display_id=True)
+        else:
+            self.handle.update(bundle, raw=True)
+
+
+class Progress:
+    """A bar for one run. It ends as one line of result.
+
+    In a worker process it sends what it would draw to the process that waits for it.
+    """
+
+    def __init__(self, label: str, total: int, lines: Lines | None = None):
+        self.label, self.total, self.done = label, total, 0
+        self.lines = lines or Lines()
+        self.started = self.sent = time.monotonic()
+
+    def advance(self, **figures: float) -> None:
+        self.done += 1
+        if time.monotonic() - self.sent < REFRESH:
+            return
+        self.sent = time.monotonic()
+        note = ", ".join(f"{name} {value:.2f}" for name, value in figures.items())
+        meter = tqdm.format_meter(
+            self.done, self.total, time.monotonic() - self.started, ncols=78, prefix=self.label, postfix=note
+        )
+        self._show(meter, False)
+
+    def finish(self, result: str) -> None:
+        self._show(f"{self.label}: {result}", True)
+
+    def _show(self, text: str, final: bool) -> None:
+        if _to_parent is None:
+            self.lines.show(self.label, text, final)
+        else:
+            _to_parent.put((self.label, text, final))
+
+
+def _start_worker(to_parent) -> None:
+    global _to_parent
+    _to_parent = to_parent
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupted notebook ends its workers itself
+    torch.set_num_threads(1)
+
+
+def _call(pickled: bytes, cells: dict) -> bytes:
+    linecache.cache.update(cells)
+    return pickle.dumps(pickle.loads(pickled)())
+
+
+def _workers() -> tuple:
+    global _pool
+    if _pool is None:
+        context = multiprocessing.get_context("spawn")
+        to_parent = context.Queue()
+        _pool = ProcessPoolExecutor(AT_ONCE, context, _start_worker, (to_parent,)), to_parent
+    return _pool
+
+
+def _end_workers() -> None:
+    global _pool
+    if _pool is not None:
+        _pool[0].shutdown(wait=False, cancel_futures=True)
+        for worker in multiprocessing.active_children():
+            worker.terminate()
+        _pool = None
+
+
+def side_by_side(
+    jobs: dict[str, Callable[[], object]], finished: Callable[[str, object], None] | None = None
+) -> dict:
+    """Runs the jobs in worker processes, two at a time, and returns their results by name.
+
+    A job may be a function of the notebook. `finished(name, result)` is called here as each one ends.
+    Raises what the first failing job raised, and ends the others.
+    """
+    pool, progress = _workers()
+    # What the notebook's cells say, so that a worker can find a function's source (see `fingerprint`).
+    cells = {name: entry for name, entry in linecache.cache.items() if len(entry) == 4 and entry[1] is None}
+    lines, results = Lines(), {}
+    try:
+        waiting = {pool.submit(_call, cloudpickle.dumps(job), cells): name for name, job in jobs.items()}
+        while waiting:
+            done, _ = wait(waiting, timeout=REFRESH, return_when="FIRST_COMPLETED")
+            with contextlib.suppress(queue.Empty):
+                while True:
+                    lines.show(*progress.get(timeout=0.02))
+            for future in done:
+                name = waiting.pop(future)
+                results[name] = pickle.loads(future.result())
+                if finished:
+                    finished(name, results[name])
+    except BaseException:
+        _end_workers()
+        raise
+    return {name: results[name] for name in jobs}

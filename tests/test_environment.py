@@ -1,0 +1,90 @@
+"""pyproject.toml, environment.yml and constraints.txt say the same."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+from rattler import MatchSpec
+
+ROOT = Path(__file__).parent.parent
+PYPROJECT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+ENVIRONMENT = (ROOT / "environment.yml").read_text(encoding="utf-8")
+PROJECT = tomllib.loads(PYPROJECT)["project"]
+PIP_NAMES = {"pytorch-cpu": "torch"}
+
+
+def requirements(lines):
+    return {canonicalize_name(r.name): r.specifier for r in map(Requirement, lines)}
+
+
+def differences(pyproject, environment):
+    """What to change so that both files ask for the same packages within the same bounds."""
+    pip = requirements(tomllib.loads(pyproject)["project"]["dependencies"])
+    lines = [line for line in yaml.safe_load(environment)["dependencies"] if isinstance(line, str)]
+    conda = {}
+    for spec in (MatchSpec(line, strict=True) for line in lines):
+        name = spec.name.normalized
+        if name not in ("python", "pip"):  # conda must be told of these; pip cannot be
+            conda[PIP_NAMES.get(name, name)] = SpecifierSet(str(spec.version or ""))
+    return [
+        f"{name}: pyproject.toml {pip.get(name, 'lacks it')}, environment.yml {conda.get(name, 'lacks it')}"
+        for name in sorted(pip.keys() | conda.keys())
+        if pip.get(name) != conda.get(name)
+    ]
+
+
+def test_pip_and_conda_ask_for_the_same():
+    assert differences(PYPROJECT, ENVIRONMENT) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("torch", "pytorch-cpu>=2.6,<2.14", "pytorch-cpu>=2.6"),
+        ("torch", "pytorch-cpu>=2.6,<2.14", "pytorch-cpu>=2.7,<2.14"),
+        ("tqdm", "  - tqdm>=4.66\n", ""),
+        ("pandas", "  - pip\n", "  - pip\n  - pandas\n"),
+    ],
+)
+def test_drift_in_conda_is_seen(name, old, new):
+    assert old in ENVIRONMENT
+    (difference,) = differences(PYPROJECT, ENVIRONMENT.replace(old, new))
+    assert difference.startswith(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("numpy", '"numpy>=2"', '"numpy>=2.1"'),
+        ("numpy", '    "numpy>=2",\n', ""),
+        ("pandas", '"numpy>=2"', '"numpy>=2", "pandas"'),
+    ],
+)
+def test_drift_in_pip_is_seen(name, old, new):
+    assert old in PYPROJECT
+    (difference,) = differences(PYPROJECT.replace(old, new), ENVIRONMENT)
+    assert difference.startswith(name)
+
+
+def test_conda_python_is_one_that_pip_accepts_and_the_course_is_installed_editable():
+    lines = yaml.safe_load(ENVIRONMENT)["dependencies"]
+    assert "python=3.12" in lines  # repo2docker reads the version from this form only
+    assert "3.12" in SpecifierSet(PROJECT["requires-python"])
+    assert {"pip": ["-e ."]} in lines
+
+
+def test_each_dependency_is_pinned_within_its_bounds():
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pins = requirements(line for line in lines if not line.startswith("#"))
+    for name, bounds in requirements(
+        PROJECT["dependencies"] + PROJECT["optional-dependencies"]["test"]
+    ).items():
+        assert name in pins, f"constraints.txt has no pin of {name}"
+        (pin,) = pins[name]
+        assert pin.operator == "==" and pin.version in bounds, f"{name}{pin} is not within {bounds}"
+    assert "torch" in pins
+    assert not [f"{name}{pin}" for name, pin in pins.items() if "+" in str(pin)], "pins must fit every system"

@@ -1,0 +1,294 @@
+"""The way in: verbs, targets, set-up, start page, links, and how lessons are executed and saved."""
+
+import ast
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+from types import SimpleNamespace
+
+import nbformat
+import pytest
+import yaml
+
+import course_lib
+from course_lib import __main__ as front_door
+from course_lib import lessons
+
+ROOT = Path(__file__).parent.parent
+
+
+def run(*command):
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
+# ---- verbs and targets ----
+
+
+def test_every_verb_has_one_line_of_help():
+    listing = run(sys.executable, "-m", "course_lib")
+    for name, verb in front_door.VERBS.items():
+        assert "\n" not in verb.__doc__
+        assert re.search(rf"^  {name} +{re.escape(verb.__doc__)}$", listing, re.MULTILINE)
+
+
+def test_an_unknown_verb_is_named_and_the_verbs_are_listed(capsys):
+    assert front_door.main(["labb"]) == 2
+    printed = capsys.readouterr()
+    assert "'labb'" in printed.err and "lab " in printed.out
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+def test_make_alone_lists_every_target():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = re.search(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)[1].split()
+    listed = dict(re.findall(r"^make (\w+) +(\S.*)$", run("make"), re.MULTILINE))
+    assert sorted(listed) == sorted(targets)
+    assert set(targets) - {"help"} == set(front_door.VERBS) - {"setup"}
+
+
+# ---- the set-up ----
+
+
+def test_an_old_python_is_told_what_to_do():
+    with pytest.raises(SystemExit, match=r"Python 3\.9, .* needs 3\.11 or newer.*make lab PYTHON="):
+        front_door.require_python((3, 9, 18))
+    front_door.require_python((3, 11, 0))
+
+
+def test_an_old_python_can_read_the_front_door():
+    for name in ("__init__.py", "__main__.py"):
+        ast.parse((ROOT / "course_lib" / name).read_text(encoding="utf-8"), feature_version=(3, 6))
+
+
+@pytest.fixture
+def fresh_venv(tmp_path, monkeypatch):
+    """The set-up with a stamp file of its own; returns the list of the commands that it would have run."""
+    commands = []
+
+    def pretend(command, **_):
+        commands.append(" ".join(map(str, command[2:])))
+        return SimpleNamespace(returncode=0)
+
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(front_door, "STAMP", tmp_path / "stamp.txt")
+    monkeypatch.setattr(front_door, "is_installed", lambda: True)
+    monkeypatch.setattr(front_door, "cpu_index", list)
+    monkeypatch.setattr(front_door.subprocess, "run", pretend)
+    return commands
+
+
+def test_a_complete_environment_is_left_alone(fresh_venv):
+    front_door.complete_venv(with_test=False)
+    assert "-c constraints.txt -e ." in fresh_venv[-1]
+    assert not fresh_venv[-1].endswith("[test]")
+    before = len(fresh_venv)
+    front_door.complete_venv(with_test=False)
+    assert len(fresh_venv) == before
+
+
+def test_test_tools_are_added_once_and_lab_accepts_them(fresh_venv):
+    front_door.complete_venv(with_test=False)
+    front_door.complete_venv(with_test=True)
+    assert fresh_venv[-1].endswith("-e .[test]")
+    before = len(fresh_venv)
+    front_door.complete_venv(with_test=True)
+    front_door.complete_venv(with_test=False)
+    assert len(fresh_venv) == before
+
+
+def test_an_interrupted_installation_is_taken_up_again(fresh_venv, monkeypatch):
+    front_door.complete_venv(with_test=False)
+    failed = SimpleNamespace(returncode=1)
+    monkeypatch.setattr(front_door.subprocess, "run", lambda *_, **__: failed)
+    with pytest.raises(SystemExit, match="resumes"):
+        front_door.complete_venv(with_test=True)
+    assert not front_door.STAMP.exists()
+
+
+def test_a_python_without_ensurepip_names_the_package(fresh_venv, monkeypatch):
+    monkeypatch.setattr(front_door.importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(SystemExit, match=r"apt install python3\.\d+-venv"):
+        front_door.complete_venv(with_test=False)
+    assert fresh_venv == []
+
+
+def test_the_cpu_index_is_asked_only_without_a_card_and_may_be_silent(monkeypatch):
+    def silent(*_, **__):
+        raise TimeoutError
+
+    monkeypatch.setattr(front_door.sys, "platform", "linux")
+    monkeypatch.setattr(front_door.urllib.request, "urlopen", silent)
+    monkeypatch.setattr(front_door.shutil, "which", lambda _: None)
+    assert front_door.cpu_index() == []
+    monkeypatch.setattr(front_door.urllib.request, "urlopen", lambda *_, **__: open(os.devnull))
+    monkeypatch.setattr(front_door.Path, "exists", lambda _: False)
+    assert front_door.cpu_index() == ["--extra-index-url", front_door.CPU_INDEX]
+    monkeypatch.setattr(front_door.shutil, "which", lambda _: "nvidia-smi")
+    assert front_door.cpu_index() == []
+
+
+# ---- make lab ----
+
+
+@pytest.fixture
+def running_lab(tmp_path):
+    """The address that `lab --no-browser` prints, and all that it printed."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    log = tmp_path / "lab.txt"
+    with log.open("w") as output:
+        command = [sys.executable, "-m", "course_lib", "lab", "--no-browser", f"--port={port}"]
+        process = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
+        try:
+            address = re.compile(rf"http://127\.0\.0\.1:{port}/\S*\?token=\w+")
+            give_up = time.monotonic() + 60
+            while not (found := address.findall(log.read_text())):
+                assert process.poll() is None and time.monotonic() < give_up, log.read_text()
+                time.sleep(0.1)
+            yield found[0], log
+        finally:
+            process.terminate()
+            process.wait(timeout=30)
+
+
+def test_lab_answers_on_the_start_page_and_prints_little_else(running_lab):
+    address, log = running_lab
+    assert urllib.request.urlopen(address, timeout=10).status == 200
+    token = address.split("?")[1]
+    front = urllib.request.urlopen(f"{address.split('/lab')[0]}/?{token}", timeout=10)
+    assert front.url.split("?")[0].endswith("/lab/tree/notebooks/start.md")
+    printed = log.read_text()
+    assert printed.count(address) == 1
+    assert len(printed.splitlines()) <= 10, printed
+
+
+def test_lab_settings_are_in_force(running_lab):
+    address, _ = running_lab
+    base, token = address.split("/lab")[0], address.split("?")[1]
+
+    def setting(plugin):
+        return json.load(urllib.request.urlopen(f"{base}/lab/api/settings/{plugin}?{token}", timeout=10))
+
+    viewers = setting("@jupyterlab/docmanager-extension:plugin")["schema"]["properties"]["defaultViewers"]
+    assert viewers["default"] == {"markdown": "Markdown Preview"}
+    news = setting("@jupyterlab/apputils-extension:notification")["schema"]["properties"]
+    assert news["fetchNews"]["default"] == "false" and news["checkForUpdates"]["default"] is False
+    widgets = setting("@jupyter-widgets/jupyterlab-manager:plugin")["schema"]["properties"]
+    assert widgets["saveState"]["default"] is False
+
+
+# ---- pages ----
+
+
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "notebooks/start.md"])
+def test_links_and_images_exist(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    targets = re.findall(r"\]\(([^)#]+)[^)]*\)", text)
+    local = [target for target in targets if "://" not in target]
+    missing = [target for target in local if not (ROOT / page).parent.joinpath(target).exists()]
+    assert missing == []
+
+
+def test_citation_is_complete_and_of_this_version():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert {"cff-version", "message", "title", "authors"} <= citation.keys()
+    assert citation["version"] == course_lib.__version__
+
+
+# ---- lessons ----
+
+
+def lesson(tmp_path, *sources):
+    path = tmp_path / "01_trial.ipynb"
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
+    notebook.metadata["widgets"] = {"state": "old"}
+    notebook.metadata["title"] = "kept"
+    nbformat.write(notebook, path)
+    return path
+
+
+def test_a_lesson_is_executed_where_it_lies_and_saved_without_noise(tmp_path):
+    box = {lessons.VERDICT: {"id": "N8", "verdict": "holds"}}
+    sources = (
+        "import os; print(os.environ['COURSE_SEED']); print(os.getcwd())",
+        f"display({box!r}, raw=True)",
+    )
+    path = lesson(tmp_path, *sources)
+    before = nbformat.read(path, as_version=4)
+    executed = lessons.execute(path, {**os.environ, "COURSE_SEED": "7"})
+    assert lessons.verdicts(path, executed) == {"01_trial N8": "holds"}
+
+    executed.cells[0].metadata["execution"] = {"iopub.status.busy": "now"}
+    lessons.save(path, executed)
+    saved = nbformat.read(path, as_version=4)
+    assert saved.cells[0].outputs[0].text == f"7\n{tmp_path}\n"
+    assert [cell.id for cell in saved.cells] == [cell.id for cell in before.cells]
+    assert all(cell.metadata == {} for cell in saved.cells)
+    assert set(saved.metadata) == {"kernelspec", "language_info", "title"}
+    assert re.fullmatch(r"3\.\d+", saved.metadata.language_info.version)
+
+
+def test_a_lesson_that_raises_is_not_saved(tmp_path, monkeypatch):
+    path = lesson(tmp_path, "print('fine')", "1 / 0")
+    before = path.read_bytes()
+    monkeypatch.setattr(lessons, "NOTEBOOKS", tmp_path)
+    with pytest.raises(SystemExit, match="(?s)01_trial.ipynb: a cell raised.*ZeroDivisionError"):
+        front_door.notebooks(["01"])
+    assert path.read_bytes() == before
+
+
+def test_lessons_are_found_by_the_beginning_of_their_names(tmp_path, monkeypatch):
+    monkeypatch.setattr(lessons, "NOTEBOOKS", tmp_path)
+    for name in ("02_b.ipynb", "01_a.ipynb", "start.md"):
+        (tmp_path / name).touch()
+    assert [path.name for path in lessons.find()] == ["01_a.ipynb", "02_b.ipynb"]
+    assert [path.name for path in lessons.find(["02"])] == ["02_b.ipynb"]
+    with pytest.raises(lessons.LessonError, match=r"'03'.*there are: 01_a, 02_b"):
+        lessons.find(["03"])
+
+
+def test_seeds_are_fresh_reach_the_lessons_and_verdicts_are_counted(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(lessons, "NOTEBOOKS", tmp_path)
+    (tmp_path / "01_a.ipynb").touch()
+    (tmp_path / "02_b.ipynb").touch()
+    seen = []
+
+    def execute(path, environment):
+        seen.append(environment["COURSE_SEED"])
+        if len(seen) == 4:
+            raise lessons.LessonError("02_b.ipynb: a cell raised")
+        verdict = "holds" if len(seen) != 5 else "does not hold"
+        box = SimpleNamespace(
+            data={lessons.VERDICT: {"id": "N8", "verdict": verdict}}, get=lambda *_: box.data
+        )
+        return SimpleNamespace(cells=[{"outputs": [box]}])
+
+    monkeypatch.setattr(lessons, "execute", execute)
+    front_door.seeds(["3"])
+    printed = capsys.readouterr().out
+    assert seen[0] == seen[1] and len(set(seen)) == 3
+    assert all(f"seed {seed}" in printed for seed in seen)
+    assert "01_a N8  same in 2 of 3  (holds: 2, does not hold: 1)" in printed
+    assert "02_b N8  same in 2 of 3  (holds: 2, no verdict: 1)" in printed
+
+
+def test_seeds_without_a_number_says_what_to_do():
+    with pytest.raises(SystemExit, match="make seeds N=10"):
+        front_door.seeds([])
+
+
+def test_runs_share_no_cache_and_one_thread(monkeypatch):
+    monkeypatch.setenv("COURSE_CACHE", "mine")
+    with front_door.clean_run(COURSE_MODE="record") as environment:
+        assert Path(environment["COURSE_CACHE"]).is_dir()
+        assert environment["OMP_NUM_THREADS"] == environment["MKL_NUM_THREADS"] == "1"
+        assert environment["COURSE_MODE"] == "record"
+    assert not Path(environment["COURSE_CACHE"]).exists()
