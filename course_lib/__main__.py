@@ -90,9 +90,7 @@ def complete_venv(with_test):
         flush=True,
     )
     target = ".[test]" if with_test else "."
-    quietly(
-        "pip", "install", "-qq", "--disable-pip-version-check", "-c", "constraints.txt", "-e", target, *index
-    )
+    quietly("pip", "install", "-qq", "--disable-pip-version-check", "-c", "constraints.txt", "-e", target, *index)
     STAMP.write_text(test if with_test else core)
 
 
@@ -133,6 +131,9 @@ def lab(arguments):
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, paths))
     from jupyterlab.labapp import LabApp
 
+    from course_lib import lessons
+
+    lessons.trust(lessons.find())
     as_root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     server = LabApp.initialize_server(argv=[f"--ServerApp.root_dir={ROOT}", *as_root, *arguments])
     if not server.identity_provider.token_generated:  # else Jupyter itself prints the address

@@ -20,7 +20,7 @@ class AttentionMap:
             or a row sums neither to 1 nor to 0. The message names the row by its word.
 
     >>> print(AttentionMap(torch.tensor([[0.9, 0.1]]), ["chat"], ["cat", "black"]).alt_text())
-    Attention weights, 1 row by 2 columns. chat: cat 0.90, black 0.10.
+    Attention weights, rows: 1, columns: 2. chat: cat 0.90, black 0.10.
     """
 
     weights: np.ndarray
@@ -28,7 +28,7 @@ class AttentionMap:
     key_tokens: tuple[str, ...]
 
     def __init__(self, weights: Tensor | np.ndarray, query_tokens, key_tokens):
-        weights = torch.as_tensor(weights).detach().to("cpu", torch.float64).numpy()
+        weights = torch.as_tensor(weights).detach().to("cpu", torch.float64, copy=True).numpy()
         queries, keys = tuple(query_tokens), tuple(key_tokens)
         if weights.shape != (len(queries), len(keys)):
             raise ValueError(
@@ -38,13 +38,9 @@ class AttentionMap:
         for row, token in zip(weights, queries, strict=True):
             total = row.sum()
             if np.isnan(row).any():
-                raise ValueError(
-                    f"the row of {token!r} holds NaN; was every key masked before a plain softmax?"
-                )
+                raise ValueError(f"the row of {token!r} holds NaN; was every key masked before a plain softmax?")
             if row.min(initial=0) < 0 or row.max(initial=0) > 1 + 1e-4:
-                raise ValueError(
-                    f"the row of {token!r} leaves 0 … 1: {row.tolist()}; were scores given for weights?"
-                )
+                raise ValueError(f"the row of {token!r} leaves 0 … 1: {row.tolist()}; were scores given for weights?")
             if abs(total - 1) > 1e-3 and (row != 0).any():
                 raise ValueError(
                     f"the row of {token!r} sums to {total:.4f}, not 1; was the softmax taken over the wrong axis?"
@@ -63,8 +59,7 @@ class AttentionMap:
             best = [i for i in np.argsort(-row, kind="stable")[:2] if row[i] > 0]
             seen = ", ".join(f"{self.key_tokens[i]} {row[i]:.2f}" for i in best) or "nothing"
             rows.append(f"{token}: {seen}")
-        count = f"{len(rows)} row{'s' * (len(rows) != 1)} by {len(self.key_tokens)} column{'s' * (len(self.key_tokens) != 1)}"
-        return f"Attention weights, {count}. {'; '.join(rows)}."
+        return f"Attention weights, rows: {len(rows)}, columns: {len(self.key_tokens)}. {'; '.join(rows)}."
 
     def table(self) -> str:
         """The weights as a plain text table, query words down, key words across."""

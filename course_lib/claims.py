@@ -44,13 +44,9 @@ def ledger() -> dict[str, dict]:
 
 def _condition(text: str, figures: Mapping[str, float]) -> bool:
     try:
-        answer = eval(
-            text, {"__builtins__": {}}, dict(figures)
-        )  # the author's own expression over the figures
+        answer = eval(text, {"__builtins__": {}}, dict(figures))  # the author's own expression over the figures
     except NameError as error:
-        raise ValueError(
-            f"the condition {text!r} uses {error.name!r}; the figures are {', '.join(figures)}"
-        ) from None
+        raise ValueError(f"the condition {text!r} uses {error.name!r}; the figures are {', '.join(figures)}") from None
     if not isinstance(answer, bool):
         raise TypeError(f"the condition {text!r} gives {answer!r}; it must be a comparison, true or false")
     return answer
@@ -101,9 +97,7 @@ def verdict(
     plain = f"{claim}: {sentence}\n{result.upper()}" + (
         f": {limits}" if limits and result in (WITHIN, UNTESTABLE) else ""
     )
-    shown = "\n".join(
-        [plain, *(f"  {name.replace('_', ' ')}: {_shown(value)}" for name, value in figures.items())]
-    )
+    shown = "\n".join([plain, *(f"  {name.replace('_', ' ')}: {_shown(value)}" for name, value in figures.items())])
     display({MIME: record, "text/html": _box(record), "text/plain": shown}, raw=True)
 
 
@@ -182,9 +176,7 @@ class Experiment:
         """Runs these variants (all, if none is named) now, with the course's seed: results by variant."""
         names = variants or tuple(self.variants)
         seed = course_seed()
-        return _plain(
-            self._run({name: partial(self.function, seed, **self.variants[name]) for name in names})
-        )
+        return _plain(self._run({name: partial(self.function, seed, **self.variants[name]) for name in names}))
 
     def recorded(self) -> Recorded:
         """What `make record` found, for seeds that the live run does not use.
@@ -194,28 +186,18 @@ class Experiment:
         """
         name = self.function.__name__
         every = json.loads(self.file.read_text(encoding="utf-8")) if self.file.exists() else {}
-        kept = {
-            variant: every.get(name, {}).get(variant, {"hash": "", "seeds": {}}) for variant in self.variants
-        }
-        hashes = {
-            variant: fingerprint(self.function, settings) for variant, settings in self.variants.items()
-        }
+        kept = {variant: every.get(name, {}).get(variant, {"hash": "", "seeds": {}}) for variant in self.variants}
+        hashes = {variant: fingerprint(self.function, settings) for variant, settings in self.variants.items()}
         mode = os.environ.get("COURSE_MODE")
         if mode == "record":
-            fresh = {
-                v: kept[v] if kept[v]["hash"] == hashes[v] else {"hash": hashes[v], "seeds": {}} for v in kept
-            }
+            fresh = {v: kept[v] if kept[v]["hash"] == hashes[v] else {"hash": hashes[v], "seeds": {}} for v in kept}
             self._record(every | {name: fresh}, fresh)
             kept = fresh
         wanted = [str(seed) for seed in self.seeds]
         absent = [v for v in kept if not set(wanted) <= set(kept[v]["seeds"])]
         stale = [v for v in kept if v not in absent and kept[v]["hash"] != hashes[v]]
         if absent or (stale and mode == "strict"):
-            what = (
-                f"not recorded: {', '.join(absent)}"
-                if absent
-                else f"recorded by other code: {', '.join(stale)}"
-            )
+            what = f"not recorded: {', '.join(absent)}" if absent else f"recorded by other code: {', '.join(stale)}"
             raise LookupError(f"{name} is {what}; `make record` records it")
         label = f"recorded: {len(wanted)} seeds" + (", by other code than this" if stale else "")
         return Recorded({v: [kept[v]["seeds"][seed] for seed in wanted] for v in kept}, label)
@@ -237,9 +219,7 @@ class Experiment:
             beside.write_text(json.dumps(every, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
             beside.replace(self.file)
 
-        self._run(
-            {job: partial(self.function, s, **self.variants[v]) for job, (v, s) in missing.items()}, keep
-        )
+        self._run({job: partial(self.function, s, **self.variants[v]) for job, (v, s) in missing.items()}, keep)
 
 
 class Lesson:
@@ -260,7 +240,9 @@ class Lesson:
         """Makes an experiment of a function `f(seed, **settings)` that returns numbers, lists and dicts.
 
         Args:
-            variants: settings by name. seeds: how many are recorded. alone: it measures time, so nothing runs beside it.
+            variants: settings by name.
+            seeds: how many are recorded.
+            alone: it measures time, so nothing runs beside it.
         """
         return lambda function: Experiment(self.name, function, variants, seeds, alone)
 
@@ -274,8 +256,6 @@ def boxes(notebook) -> list[dict]:
 def missing_boxes(notebook, lesson: int) -> set[str]:
     """Claims that the ledger has tested in this lesson and that have no verdict box in the notebook."""
     wanted = {
-        i
-        for i, claim in ledger().items()
-        if lesson in claim["tested_in"] and isinstance(claim["tested_in"], list)
+        i for i, claim in ledger().items() if lesson in claim["tested_in"] and isinstance(claim["tested_in"], list)
     }
     return wanted - {box["id"] for box in boxes(notebook)}

@@ -240,9 +240,7 @@ def pronoun_clause(antecedent: Noun, state: str) -> Phrase:
 
 def _before_vowel(words: Sequence[str], forms: dict[str, str], vowels: tuple[str, ...]) -> tuple[str, ...]:
     following = (*words[1:], "")
-    return tuple(
-        forms.get(w, w) if n.startswith(vowels) else w for w, n in zip(words, following, strict=True)
-    )
+    return tuple(forms.get(w, w) if n.startswith(vowels) else w for w, n in zip(words, following, strict=True))
 
 
 def finish(phrase: Phrase) -> SentencePair:
@@ -460,7 +458,7 @@ class Vocabulary:
                 raise KeyError(f"{unknown!r} is not among the {len(self)} words of this vocabulary{hint}")
         return [self.numbers.get(word, self.numbers[UNK]) for word in words]
 
-    def decode(self, numbers: Iterable[int]) -> list[str]:
+    def decode(self, numbers: Iterable[int | Tensor]) -> list[str]:
         """Words up to the first `<eos>`, without `<pad>` and `<bos>`."""
         words = []
         for number in numbers:

@@ -39,6 +39,8 @@ def greedy(model, corpus: Corpus, sentences: Sequence[Sequence[str]]) -> list[Tr
     model.eval()
     device = next(model.parameters()).device
     numbers = [corpus.source_vocabulary.encode(sentence) for sentence in sentences]
+    if [] in numbers:
+        raise ValueError(f"sentence {numbers.index([])} is empty; every sentence needs at least one word")
     order = sorted(range(len(sentences)), key=lambda i: len(sentences[i]))
     translations: dict[int, Translation] = {}
     for chunk in (order[i : i + AT_ONCE] for i in range(0, len(order), AT_ONCE)):

@@ -1,20 +1,23 @@
 """A hash of code and settings: equal while what a function computes is spelled the same.
 
 It covers the function, every function, class and constant of the course or the notebook that it refers to
-(and they in turn), and any data given with it. Comments, docstrings and line breaks do not count; packages
-from outside count by name only.
+(and they in turn), and any data given with it. Comments, docstrings, layout and decorators do not count;
+packages from outside count by name only.
 """
 
 import ast
-import dataclasses
+import dis
 import functools
 import hashlib
-import io
+import importlib
+import inspect
 import linecache
 import sys
-import textwrap
-import tokenize
 import types
+from collections.abc import Iterator
+
+# How runs are started, kept and shown; none of it decides what comes out.
+HOW = ("course_lib.processes", "course_lib.fingerprint", "course_lib.attention_map")
 
 
 def fingerprint(*things) -> str:
@@ -31,120 +34,131 @@ def fingerprint(*things) -> str:
 
 def _ours(thing) -> bool:
     module = getattr(thing, "__module__", None) or ""
-    return module == "__main__" or module.split(".")[0] == "course_lib"
+    return module.split(".")[0] in ("__main__", "course_lib") and module not in HOW
 
 
 def _describe(thing, seen: dict[str, str]) -> str:
-    thing = getattr(thing, "__wrapped__", thing)
+    thing = inspect.unwrap(thing)
     if isinstance(thing, functools.partial):
         return _describe((thing.func, thing.args, thing.keywords), seen)
     if isinstance(thing, types.FunctionType | type) and _ours(thing):
         name = f"{thing.__module__}.{thing.__qualname__}"
         if name not in seen:
             seen[name] = ""  # recursion ends here
-            tree, seen[name] = _spelling(thing)
-            names = _global_names(thing)
-            used = sorted({spelled for node in ast.walk(tree) if (spelled := _dotted(node, names))})
-            seen[name] += "".join(
-                f"; {spelled} = {_describe(_resolve(spelled, names), seen)}" for spelled in used
-            )
+            node = _source(thing)
+            seen[name] = _spelling(node) + _describe(dict(sorted(_used(thing, node).items())), seen)
         return name
     if hasattr(thing, "__qualname__"):
-        return f"{thing.__module__}.{thing.__qualname__}"
+        package = (thing.__module__ or "").split(".")[0]  # where in it differs from version to version
+        return f"{package}.{thing.__qualname__}"
     if hasattr(thing, "fingerprint"):
         return thing.fingerprint
-    if dataclasses.is_dataclass(thing):
-        return f"{type(thing).__name__}{_describe(vars(thing), seen)}"
     if isinstance(thing, dict):
         return "{" + ", ".join(f"{_describe(k, seen)}: {_describe(v, seen)}" for k, v in thing.items()) + "}"
     if isinstance(thing, list | tuple):
         return "[" + ", ".join(_describe(item, seen) for item in thing) + "]"
     if isinstance(thing, set | frozenset):
         return "{" + ", ".join(sorted(_describe(item, seen) for item in thing)) + "}"
-    if isinstance(thing, str | int | float | bool | None):
+    if hasattr(thing, "tolist"):  # numbers of numpy and torch
+        return repr(thing.tolist())
+    if isinstance(thing, str | int | float | bytes | range | None):
         return repr(thing)
-    return f"a {type(thing).__name__}"
+    return _describe([type(thing), getattr(thing, "__dict__", {})], seen)
 
 
 def _functions(thing) -> list[types.FunctionType]:
-    """The function itself, or the methods that a class defines."""
-    if isinstance(thing, types.FunctionType):
-        return [thing]
-    methods = [getattr(value, "__wrapped__", value) for value in vars(thing).values()]
-    return [m for m in methods if isinstance(m, types.FunctionType) and m.__module__ == thing.__module__]
+    """The function itself, or the methods that a class defines; what a dataclass generates has no source."""
+    values = vars(thing).values() if isinstance(thing, type) else [thing]
+    found = [inspect.unwrap(getattr(value, "fget", value)) for value in values]
+    found = [f for f in found if isinstance(f, types.FunctionType) and _ours(f)]
+    return [f for f in found if f.__code__.co_filename != "<string>"]
 
 
-def _global_names(thing) -> dict:
-    """What the names in its source mean: globals, and the variables of an enclosing function."""
-    names = dict(vars(sys.modules[thing.__module__])) if isinstance(thing, type) else {}
+def _used(thing, node: ast.AST) -> dict[str, object]:
+    """What the names in its source mean, as far as they lead out of it.
+
+    Only what the functions hold themselves is looked at: nothing else of a notebook reaches a worker process.
+    """
+    used = {}
     for function in _functions(thing):
-        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-        names |= function.__globals__ | {
-            name: cell.cell_contents for name, cell in cells if name != "__class__"
-        }
-    return names
-
-
-def _dotted(node: ast.AST, names: dict) -> str | None:
-    """`name` or `module.name` where that leads out of the source; None for anything else."""
-    if isinstance(node, ast.Name) and node.id in names and not isinstance(names[node.id], types.ModuleType):
-        return node.id
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        module = names.get(node.value.id)
+        code = function.__code__
+        cells = zip(code.co_freevars, function.__closure__ or (), strict=True)
+        names = function.__globals__ | {name: cell.cell_contents for name, cell in cells}
+        used |= {name: names[name] for name in _loaded(code) if name in names and name != "__class__"}
+        used[f"{function.__name__}()"] = (function.__defaults__, function.__kwdefaults__)
+    if isinstance(thing, type):
+        used |= {base.__name__: base for base in thing.__bases__}
+        own = {name: value for name, value in vars(thing).items() if not name.startswith("__")}
+        used |= {name: value for name, value in own.items() if not hasattr(value, "__get__")}
+    parts = list(ast.walk(node))[::-1]  # in `course_lib.masks.causal_mask`, the module before the function
+    for part in (part for part in parts if isinstance(part, ast.ImportFrom)):
+        if (part.module or "").startswith("course_lib"):
+            module = importlib.import_module(part.module)
+            for alias in part.names:
+                submodule = f"{part.module}.{alias.name}"
+                found = getattr(module, alias.name, None) or importlib.import_module(submodule)
+                used[alias.asname or alias.name] = found
+    for part in (part for part in parts if isinstance(part, ast.Attribute)):
+        module = used.get(ast.unparse(part.value))
         if isinstance(module, types.ModuleType) and module.__name__.startswith("course_lib"):
-            return f"{node.value.id}.{node.attr}"
-    return None
+            used[ast.unparse(part)] = getattr(module, part.attr)
+    return {name: value for name, value in used.items() if not isinstance(value, types.ModuleType)}
 
 
-def _resolve(spelled: str, names: dict):
-    first, *rest = spelled.split(".")
-    return functools.reduce(getattr, rest, names[first])
+def _loaded(code: types.CodeType) -> set[str]:
+    """Names that code looks up outside itself; its own variables and attributes are not among them."""
+    inner = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
+    here = {step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    return {*here, *code.co_freevars}.union(*map(_loaded, inner))
 
 
-def _spelling(thing) -> tuple[ast.AST, str]:
-    """Its syntax tree, and its source without comments, docstrings and white space."""
-    files = [
-        getattr(sys.modules[thing.__module__], "__file__", None),
-        *(f.__code__.co_filename for f in _functions(thing)),
-    ]
-    lines = linecache.getlines(files[0] if thing.__module__ != "__main__" else files[-1])
-    node = _find(_parse(tuple(lines)), thing.__qualname__)
-    if node is None:
-        raise ValueError(f"the source of {thing.__qualname__} cannot be found; define it in a cell or a file")
-    kept = lines[node.lineno - 1 : node.end_lineno]
-    for inner in ast.walk(node):
-        if (
-            isinstance(inner, ast.FunctionDef | ast.ClassDef)
-            and ast.get_docstring(inner, clean=False) is not None
-        ):
-            for line in range(inner.body[0].lineno, inner.body[0].end_lineno + 1):
-                kept[line - node.lineno] = "\n"
-    text = textwrap.dedent("".join(kept))
-    for token in reversed([t for t in _tokens(text) if t.type == tokenize.COMMENT]):
-        rows = text.splitlines(keepends=True)
-        rows[token.start[0] - 1] = rows[token.start[0] - 1][: token.start[1]] + "\n"
-        text = "".join(rows)
-    return node, "".join(text.split())
+def _source(thing) -> ast.AST:
+    """Its syntax tree."""
+    if isinstance(thing, type) and thing.__module__ != "__main__":
+        files = [sys.modules[thing.__module__].__file__]
+    else:  # a notebook's class without methods does not know its cell, so all cells are looked at
+        cells = [name for name, entry in linecache.cache.items() if len(entry) == 4 and entry[1] is None]
+        files = [function.__code__.co_filename for function in _functions(thing)] or cells[::-1]
+    for file in files:
+        node = _find(_parse("".join(linecache.getlines(file))), thing.__qualname__)
+        if node is not None:
+            return node
+    raise ValueError(f"the source of {thing.__qualname__} cannot be found; define it in a cell or a file")
 
 
-@functools.lru_cache(maxsize=64)
-def _parse(lines: tuple[str, ...]) -> ast.Module:
-    return ast.parse("".join(lines))
+_parse = functools.lru_cache(maxsize=64)(ast.parse)
 
 
 def _find(tree: ast.AST, qualified: str) -> ast.AST | None:
     """The last definition of that name: in a cell or a module the last one counts."""
     for name in qualified.replace("<locals>.", "").split("."):
-        found = [
-            node
-            for node in ast.walk(tree)
-            if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name
-        ]
-        if not found:
+        tree = next((node for node in reversed(list(_definitions(tree))) if node.name == name), None)
+        if tree is None:
             return None
-        tree = found[-1]
     return tree
 
 
-def _tokens(text: str) -> list[tokenize.TokenInfo]:
-    return list(tokenize.generate_tokens(io.StringIO(text).readline))
+def _definitions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.ClassDef]:
+    """Functions and classes, without those inside them."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node
+        else:
+            yield from _definitions(node)
+
+
+def _spelling(node) -> str:
+    """A syntax tree as text, the same in every version of Python; without docstrings and decorators."""
+    if isinstance(node, list):
+        said = [n for n in node if not (isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant))]
+        return "[" + " ".join(map(_spelling, said)) + "]"
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    if isinstance(node, ast.JoinedStr):  # some versions put empty pieces into an f-string
+        node = ast.JoinedStr([piece for piece in node.values if getattr(piece, "value", None) != ""])
+    parts = [
+        f"{name}={_spelling(value)}"
+        for name, value in ast.iter_fields(node)
+        if value not in (None, []) and name not in ("decorator_list", "kind", "type_comment")
+    ]
+    return f"{type(node).__name__}({' '.join(parts)})"

@@ -60,9 +60,7 @@ def check_mask(mask: Tensor, scores: Tensor) -> None:
     for name, given, wanted in zip(names, mask.shape, scores.shape, strict=True):
         if given not in (1, wanted) or (name == "key" and given != wanted):
             allowed = str(wanted) if name == "key" else f"1 or {wanted}"
-            raise ValueError(
-                f"the mask's {name} axis looks wrong: {given}, wanted {allowed}; mask {tuple(mask.shape)}"
-            )
+            raise ValueError(f"the mask's {name} axis looks wrong: {given}, wanted {allowed}; mask {tuple(mask.shape)}")
 
 
 def masked_softmax(
@@ -84,6 +82,7 @@ def masked_softmax(
     if mask is None:
         return scores.softmax(-1)
     check_mask(mask, scores)
-    # A row with nothing allowed is let through the softmax (of −inf alone it would give NaN) and then zeroed.
-    finite = mask | ~mask.any(-1, keepdim=True)
-    return scores.masked_fill(~finite, -torch.inf).softmax(-1).masked_fill(~mask, 0.0)
+    # Of −inf alone the softmax would give NaN: a row with nothing allowed passes it as zeros, and is zeroed then.
+    nothing = ~mask.any(-1, keepdim=True)
+    allowed = scores.masked_fill(~mask, -torch.inf).masked_fill(nothing, 0.0)
+    return allowed.softmax(-1).masked_fill(~mask, 0.0)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from course_lib.corpus import Bucket, Corpus, Links, SentencePair
+from course_lib.corpus import Bucket, Corpus, SentencePair
 from course_lib.decoding import greedy
 
 
@@ -10,9 +10,7 @@ def _same_number(written: Sequence, pairs: Sequence) -> None:
     if not pairs:
         raise ValueError("there is nothing to measure: no sentence pair was given")
     if len(written) != len(pairs):
-        raise ValueError(
-            f"{len(written)} translations for {len(pairs)} sentence pairs; one for each is wanted"
-        )
+        raise ValueError(f"{len(written)} translations for {len(pairs)} sentence pairs; one for each is wanted")
 
 
 def sentence_accuracy(written: Sequence[Sequence[str]], pairs: Sequence[SentencePair]) -> float:
@@ -21,15 +19,11 @@ def sentence_accuracy(written: Sequence[Sequence[str]], pairs: Sequence[Sentence
     return sum(tuple(tokens) == pair.target for tokens, pair in zip(written, pairs, strict=True)) / len(pairs)
 
 
-def accuracy_by_length(
-    model, corpus: Corpus, parts: Mapping[Bucket, Sequence[SentencePair]]
-) -> dict[str, float]:
-    """Whole-sentence accuracy of greedy decoding for each length bucket, named like "3-6"."""
+def accuracy_by_length(model, corpus: Corpus, parts: Mapping[Bucket, Sequence[SentencePair]]) -> dict[str, float]:
+    """Whole-sentence accuracy of greedy decoding for each length bucket, named like "3–6"."""
     accuracy = {}
     for (low, high), pairs in parts.items():
-        written = [
-            translation.tokens for translation in greedy(model, corpus, [pair.source for pair in pairs])
-        ]
+        written = [translation.tokens for translation in greedy(model, corpus, [pair.source for pair in pairs])]
         accuracy[f"{low}–{high}"] = sentence_accuracy(written, pairs)
     return accuracy
 
@@ -49,7 +43,7 @@ def corpus_bleu(written: Sequence[Sequence[str]], pairs: Sequence[SentencePair])
     ).score
 
 
-def alignment_error_rate(proposed: Iterable[Links], pairs: Sequence[SentencePair]) -> float:
+def alignment_error_rate(proposed: Iterable[Iterable[tuple[int, int]]], pairs: Sequence[SentencePair]) -> float:
     """AER = 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|): Och & Ney 2003, section 2.2; over all the pairs together.
 
     Args:

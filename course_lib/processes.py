@@ -1,10 +1,8 @@
 """Runs of one thread each, two at a time in processes of their own, and lines that show how far they are."""
 
-import contextlib
 import linecache
 import multiprocessing
 import pickle
-import queue
 import signal
 import sys
 import time
@@ -35,7 +33,7 @@ class Lines:
         if not final and time.monotonic() - self.drawn < REFRESH:
             return
         self.drawn = time.monotonic()
-        if "ipykernel" not in sys.modules:
+        if not _in_a_notebook():
             end = "\n" if final else ""
             sys.stderr.write(f"\r\x1b[K{text}{end}")
             return
@@ -46,6 +44,11 @@ class Lines:
             self.handle = display(bundle, raw=True, display_id=True)
         else:
             self.handle.update(bundle, raw=True)
+
+
+def _in_a_notebook() -> bool:
+    ipython = sys.modules.get("IPython")
+    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
 
 
 class Progress:
@@ -96,7 +99,7 @@ def _workers() -> tuple:
     global _pool
     if _pool is None:
         context = multiprocessing.get_context("spawn")
-        to_parent = context.Queue()
+        to_parent = context.SimpleQueue()
         _pool = ProcessPoolExecutor(AT_ONCE, context, _start_worker, (to_parent,)), to_parent
     return _pool
 
@@ -110,9 +113,7 @@ def _end_workers() -> None:
         _pool = None
 
 
-def side_by_side(
-    jobs: dict[str, Callable[[], object]], finished: Callable[[str, object], None] | None = None
-) -> dict:
+def side_by_side(jobs: dict[str, Callable[[], object]], finished: Callable[[str, object], None] | None = None) -> dict:
     """Runs the jobs in worker processes, two at a time, and returns their results by name.
 
     A job may be a function of the notebook. `finished(name, result)` is called here as each one ends.
@@ -126,9 +127,8 @@ def side_by_side(
         waiting = {pool.submit(_call, cloudpickle.dumps(job), cells): name for name, job in jobs.items()}
         while waiting:
             done, _ = wait(waiting, timeout=REFRESH, return_when="FIRST_COMPLETED")
-            with contextlib.suppress(queue.Empty):
-                while True:
-                    lines.show(*progress.get(timeout=0.02))
+            while not progress.empty():  # a job has written its last line before it is done
+                lines.show(*progress.get())
             for future in done:
                 name = waiting.pop(future)
                 results[name] = pickle.loads(future.result())

@@ -67,17 +67,13 @@ class EncoderDecoder(nn.Module):
         state_size = hidden_size * (1 + bidirectional)
         self.source_embedding = nn.Embedding(source_size, embedding_size)
         self.target_embedding = nn.Embedding(target_size, embedding_size)
-        self.encoder = ENCODERS[cell](
-            embedding_size, hidden_size, batch_first=True, bidirectional=bidirectional
-        )
+        self.encoder = ENCODERS[cell](embedding_size, hidden_size, batch_first=True, bidirectional=bidirectional)
         self.bridge = nn.Linear(state_size, hidden_size)
         self.cell = CELLS[cell](embedding_size + state_size, hidden_size)
         self.score = attention(hidden_size, state_size) if attention else None
         self.output = nn.Linear(hidden_size + state_size, target_size)
 
-    def encode(
-        self, source: Int[Tensor, "batch source"], mask: Bool[Tensor, "batch source"] | None
-    ) -> Memory:
+    def encode(self, source: Int[Tensor, "batch source"], mask: Bool[Tensor, "batch source"] | None) -> Memory:
         """All encoder states, and the last one (of each direction)."""
         embedded = self.source_embedding(source)
         if mask is None or mask.all():
@@ -85,9 +81,7 @@ class EncoderDecoder(nn.Module):
         else:
             lengths = mask.sum(1).cpu()
             if (lengths == 0).any():
-                raise ValueError(
-                    f"sentence {int((lengths == 0).nonzero()[0])} is empty; every sentence needs a word"
-                )
+                raise ValueError(f"sentence {int((lengths == 0).nonzero()[0])} is empty; every sentence needs a word")
             packed = pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False)
             states, last = self.encoder(packed)
             states, _ = pad_packed_sequence(states, batch_first=True, total_length=source.shape[1])

@@ -1,5 +1,6 @@
 """Training: Adam, a one-cycle schedule, clipped gradients, a seed, a cache."""
 
+import math
 import os
 import time
 from collections.abc import Callable
@@ -111,13 +112,12 @@ def fit(
             optimizer.step()
             schedule.step()
             losses.append(loss.item())
-            if losses[-1] != losses[-1]:
+            if not math.isfinite(losses[-1]):
                 raise FloatingPointError(
-                    f"{label}: the loss is NaN at step {len(losses)}; try a learning rate below {learning_rate}"
+                    f"{label}: the loss is {losses[-1]} at step {len(losses)}; "
+                    f"try a learning rate below {learning_rate}"
                 )
-            progress.advance(
-                loss=losses[-1], **({"validation accuracy": accuracies[-1]} if accuracies else {})
-            )
+            progress.advance(loss=losses[-1], **({"validation accuracy": accuracies[-1]} if accuracies else {}))
         seconds += time.process_time() - started
         accuracies.append(validation_accuracy(model, corpus))
     parameters = sum(parameter.numel() for parameter in model.parameters())
@@ -132,9 +132,7 @@ def fit(
 
 def validation_accuracy(model: nn.Module, corpus: Corpus) -> float:
     """Share of the validation sentences that greedy decoding translates word for word."""
-    written = [
-        translation.tokens for translation in greedy(model, corpus, [p.source for p in corpus.validation])
-    ]
+    written = [translation.tokens for translation in greedy(model, corpus, [p.source for p in corpus.validation])]
     return sentence_accuracy(written, corpus.validation)
 
 

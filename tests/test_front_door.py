@@ -19,7 +19,7 @@ import yaml
 
 import course_lib
 from course_lib import __main__ as front_door
-from course_lib import lessons
+from course_lib import claims, lessons
 
 ROOT = Path(__file__).parent.parent
 
@@ -216,7 +216,7 @@ def lesson(tmp_path, *sources):
 
 
 def test_a_lesson_is_executed_where_it_lies_and_saved_without_noise(tmp_path):
-    box = {lessons.VERDICT: {"id": "N8", "verdict": "holds"}}
+    box = {claims.MIME: {"id": "N8", "verdict": "holds"}}
     sources = (
         "import os; print(os.environ['COURSE_SEED']); print(os.getcwd())",
         f"display({box!r}, raw=True)",
@@ -234,6 +234,18 @@ def test_a_lesson_is_executed_where_it_lies_and_saved_without_noise(tmp_path):
     assert all(cell.metadata == {} for cell in saved.cells)
     assert set(saved.metadata) == {"kernelspec", "language_info", "title"}
     assert re.fullmatch(r"3\.\d+", saved.metadata.language_info.version)
+
+
+def test_the_widgets_of_a_lesson_are_saved_and_a_new_run_gives_the_same_file(tmp_path):
+    path = lesson(tmp_path, "import ipywidgets; ipywidgets.IntSlider(value=7)")
+    texts = []
+    for _ in range(2):
+        lessons.save(path, lessons.execute(path, os.environ))
+        texts.append(path.read_text(encoding="utf-8"))
+    assert texts[0] == texts[1]
+    state = json.loads(texts[0])["metadata"]["widgets"][lessons.WIDGET_STATE]["state"]
+    view = json.loads(texts[0])["cells"][0]["outputs"][0]["data"]["application/vnd.jupyter.widget-view+json"]
+    assert state[view["model_id"]]["state"]["value"] == 7
 
 
 def test_a_lesson_that_raises_is_not_saved(tmp_path, monkeypatch):
@@ -266,10 +278,7 @@ def test_seeds_are_fresh_reach_the_lessons_and_verdicts_are_counted(tmp_path, mo
         if len(seen) == 4:
             raise lessons.LessonError("02_b.ipynb: a cell raised")
         verdict = "holds" if len(seen) != 5 else "does not hold"
-        box = SimpleNamespace(
-            data={lessons.VERDICT: {"id": "N8", "verdict": verdict}}, get=lambda *_: box.data
-        )
-        return SimpleNamespace(cells=[{"outputs": [box]}])
+        return {"cells": [{"outputs": [{"data": {claims.MIME: {"id": "N8", "verdict": verdict}}}]}]}
 
     monkeypatch.setattr(lessons, "execute", execute)
     front_door.seeds(["3"])

@@ -1,0 +1,25 @@
+// A question with answers to choose from. It does not say what is right: the lesson comes back to it.
+let groups = 0;
+
+function render({ model, el }) {
+  const name = `am-prediction-${Date.now()}-${groups++}`;
+  const box = document.createElement("fieldset");
+  box.className = "am-prediction";
+  const legend = document.createElement("legend");
+  legend.textContent = `Your prediction: ${model.get("question")}`;
+  box.append(legend);
+  model.get("options").forEach((option, i) => {
+    const label = document.createElement("label");
+    const input = Object.assign(document.createElement("input"), { type: "radio", name, value: i });
+    input.checked = model.get("chosen") === i;
+    input.addEventListener("change", () => {
+      model.set("chosen", i);
+      model.save_changes();
+    });
+    label.append(input, ` ${option}`);
+    box.append(label);
+  });
+  el.append(box);
+}
+
+export default { render };

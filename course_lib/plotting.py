@@ -1,0 +1,93 @@
+"""The course's way of drawing."""
+
+import base64
+import io
+from collections.abc import Mapping, Sequence
+from statistics import median
+
+import matplotlib.pyplot as plt
+from IPython.display import display
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from course_lib.attention_map import AttentionMap
+from course_lib.corpus import SentencePair
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # Okabe & Ito
+MARKERS = "osD^vP"
+STYLE = {
+    "figure.figsize": (7.5, 4.2),
+    "figure.constrained_layout.use": True,
+    "font.size": 12,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.prop_cycle": plt.cycler(color=COLOURS),
+    "axes.titlesize": 12,
+    "axes.titlelocation": "left",
+    "legend.frameon": False,
+    "lines.linewidth": 2,
+}
+
+
+def figure(rows: int = 1, columns: int = 1, **options) -> tuple[Figure, Axes]:
+    """`plt.subplots` in the course's style."""
+    with plt.rc_context(STYLE):
+        return plt.subplots(rows, columns, **options)
+
+
+def show(fig: Figure, alt: str) -> None:
+    """Displays the figure with a text that says what is to be seen, and closes it.
+
+    Raises ValueError if that text is missing.
+    """
+    if not alt.strip():
+        raise ValueError("alt is empty; say in a sentence what is to be seen in the figure")
+    picture = io.BytesIO()
+    with plt.rc_context(STYLE):
+        fig.savefig(picture, format="png", dpi=96)
+    plt.close(fig)
+    data = {"image/png": base64.b64encode(picture.getvalue()).decode(), "text/plain": alt}
+    display(data, metadata={"image/png": {"alt": alt}}, raw=True)
+
+
+def draw_attention(ax: Axes, attention: AttentionMap, gold: SentencePair | None = None) -> None:
+    """The map as a heatmap from 0 to 1, words on both axes; sure links of `gold` framed, possible ones dotted."""
+    image = ax.imshow(attention.weights, cmap="cividis", vmin=0, vmax=1, aspect="equal")
+    ax.set_xticks(range(len(attention.key_tokens)), attention.key_tokens, rotation=60, ha="right")
+    ax.set_yticks(range(len(attention.query_tokens)), attention.query_tokens)
+    ax.spines[:].set_visible(False)
+    ax.figure.colorbar(image, ax=ax, label="weight", shrink=0.8)
+    for target, source in gold.possible if gold else ():
+        style = "-" if (target, source) in gold.sure else ":"
+        box = plt.Rectangle((source - 0.45, target - 0.45), 0.9, 0.9, fill=False, ec="#d55e00", lw=2, ls=style)
+        ax.add_patch(box)
+
+
+def draw_by_length(
+    ax: Axes,
+    live: Mapping[str, Mapping[str, float]],
+    recorded: Mapping[str, Sequence[Mapping[str, float]]] = {},
+    recorded_label: str = "",
+    linestyle: str = "-",
+) -> None:
+    """A curve for each name over the length buckets; recorded seeds as a band from lowest to highest."""
+    for name, colour, marker in zip(live, COLOURS, MARKERS, strict=False):
+        buckets = list(live[name])
+        if name in recorded:
+            runs = [[run[bucket] for bucket in buckets] for run in recorded[name]]
+            low, high = [min(column) for column in zip(*runs, strict=True)], [max(c) for c in zip(*runs, strict=True)]
+            ax.fill_between(range(len(buckets)), low, high, color=colour, alpha=0.2, lw=0)
+        values = list(live[name].values())
+        ax.plot(range(len(buckets)), values, linestyle, color=colour, marker=marker, label=name)
+    if recorded_label:
+        ax.fill_between([], [], color="grey", alpha=0.3, lw=0, label=recorded_label)
+    ax.set_xticks(range(len(buckets)), buckets)
+    ax.set_xlabel("words in the English sentence")
+    ax.set_ylabel("sentences all right")
+    ax.set_ylim(-0.03, 1.03)
+    ax.legend()
+
+
+def medians(runs: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Median over runs, key by key."""
+    return {name: median(run[name] for run in runs) for name in runs[0]}

@@ -1,0 +1,77 @@
+"""What all tests stand on: no network, shapes checked at run time, a small corpus, a cache of their own."""
+
+import dataclasses
+import importlib.util
+import linecache
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+from jaxtyping import install_import_hook
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # more threads only slow small matrices down
+OFFLINE = Path(__file__).parent / "offline"
+
+early = [name for name in sys.modules if name.startswith("course_lib.")]
+if early:
+    raise RuntimeError(f"shapes cannot be checked, because {early} was imported before tests/conftest.py")
+install_import_hook("course_lib", "beartype.beartype")
+
+settings.register_profile("course", deadline=None, max_examples=50)
+settings.load_profile("course")
+
+
+def pytest_configure(config):
+    paths = [str(OFFLINE), os.environ.get("PYTHONPATH")]
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    spec = importlib.util.spec_from_file_location("offline", OFFLINE / "sitecustomize.py")
+    spec.loader.exec_module(importlib.util.module_from_spec(spec))
+
+    if "COURSE_CACHE" not in os.environ:
+        folder = tempfile.TemporaryDirectory(prefix="course-cache-")
+        config.add_cleanup(folder.cleanup)
+        os.environ["COURSE_CACHE"] = folder.name
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest looks at -m
+def pytest_collection_modifyitems(items):
+    """Lessons come last; their cells, which nbval collects, are marked like other tests that run a notebook."""
+    for item in items:
+        if type(item).__module__.startswith("nbval"):
+            item.add_marker("notebook")
+    items.sort(key=lambda item: item.get_closest_marker("notebook") is not None)
+
+
+@pytest.fixture(scope="session")
+def corpus():
+    from course_lib.corpus import toy_french
+
+    return toy_french(pairs=300, tests=20)
+
+
+@pytest.fixture(scope="session")
+def tiny(corpus):
+    """The small corpus with ten sentences to validate on."""
+    return dataclasses.replace(corpus, validation=corpus.validation[:10])
+
+
+@pytest.fixture
+def notebook():
+    """Runs cells as IPython does: one namespace, and source that only `linecache` knows."""
+    names = {"__name__": "__main__", "__builtins__": __builtins__}
+    added = []
+
+    def cell(source, **given):
+        file = f"/a/kernel/{id(names)}/{len(added)}.py"
+        linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+        added.append(file)
+        names.update(given)
+        exec(compile(source, file, "exec"), names)
+        return names
+
+    yield cell
+    for file in added:
+        del linecache.cache[file]

@@ -1,0 +1,233 @@
+"""A fingerprint changes with what a function computes, and with nothing else."""
+
+import dataclasses
+import importlib
+import inspect
+import pkgutil
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+
+import course_lib
+from course_lib import training
+from course_lib.corpus import Corpus, Vocabulary
+from course_lib.fingerprint import fingerprint
+from course_lib.masks import causal_mask
+from course_lib.processes import side_by_side
+from course_lib.recurrent import EncoderDecoder
+
+PLAIN = """
+RATE = 0.5
+def helper(x):
+    return 2 * x
+def f(seed, steps=3):
+    total = 0
+    for step in range(steps):
+        total += helper(seed)
+        total *= RATE
+    return total, "a b"
+"""
+
+
+def of(notebook, source, name="f"):
+    return fingerprint(notebook(source)[name])
+
+
+# ---- what does not count ----
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("total = 0", "total = 0  # nothing yet"),
+        ("total = 0", "# nothing yet\n    total = 0"),
+        ("total = 0", "\n\n    total   =   0"),
+        ("total = 0", "total = (\n        0\n    )".replace("(\n", "").replace("\n    )", "").strip()),
+        ("    total = 0", '    """The total."""\n    total = 0'),
+        ("    return 2 * x", '    """Twice.\n\n    As much."""\n    return 2 * x'),
+        ("return total, ", "return total,   "),
+        ("helper(seed)", "helper(\n            seed\n        )"),
+        ("def f(", "@staticmethod\ndef f("),
+        ("RATE = 0.5", "RATE = 0.5\nOTHER = 1"),
+        ("RATE = 0.5", "RATE = 1 / 2"),
+        ("RATE = 0.5", "total, step, seed = 1, 2, 3\nRATE = 0.5"),  # variables of the same name as f's own
+    ],
+)
+def test_comments_docstrings_white_space_and_strangers_do_not_count(notebook, old, new):
+    assert old in PLAIN
+    assert of(notebook, PLAIN) == of(notebook, PLAIN.replace(old, new))
+
+
+def test_an_attribute_is_not_the_variable_of_the_same_name(notebook):
+    source = "def f(history):\n    return history.loss"
+    assert of(notebook, source) == of(notebook, f"loss = 3\n{source}")
+
+
+def test_where_a_function_stands_does_not_count(notebook):
+    before = "class A:\n    def f(self):\n        return 0\n"
+    source = "def f():\n    return 1\n"
+    assert of(notebook, source) == of(notebook, before + source) == of(notebook, source + before)
+
+
+# ---- what counts ----
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("total = 0", "total = 1"),
+        ('"a b"', '"ab"'),
+        ("        total *= RATE", "    total *= RATE"),
+        ("steps=3", "steps=4"),
+        ("RATE = 0.5", "RATE = 0.6"),
+        ("2 * x", "3 * x"),
+        ("def helper(x):", "def other(x):\n    return x\ndef helper(x):\n    x = other(x)"),
+    ],
+)
+def test_code_constants_and_helpers_count(notebook, old, new):
+    assert old in PLAIN
+    assert of(notebook, PLAIN) != of(notebook, PLAIN.replace(old, new))
+
+
+CHANGES = {
+    "a helper's helper": "def h(): return {}\ndef g(): return h()\ndef f(): return g()",
+    "a function's other self": "def f(n): return f(n - {})",
+    "a variable around it": "def make(k):\n    def f(): return k\n    return f\nf = make({})",
+    "a default value": "K = {}\ndef f(x=K): return x",
+    "a function in a lambda's place": "def g(x): return {}\ndef f(): return [g(x) for x in range(3)]",
+    "a method": "class A:\n    def m(self): return {}\ndef f(): return A().m()",
+    "a method of the base": "class B:\n    def m(self): return {}\nclass A(B):\n    pass\ndef f(): return A().m()",
+    "what a method uses": "K = {}\nclass A:\n    def m(self): return K\ndef f(): return A().m()",
+    "what a property uses": "K = {}\nclass A:\n    @property\n    def m(self): return K\ndef f(): return A().m",
+    "what a class method uses": "K = {}\nclass A:\n    @classmethod\n    def m(cls): return K\ndef f(): return A.m()",
+    "an attribute of a class": "K = {}\nclass A:\n    m = K\ndef f(): return A.m",
+    "a field of a dataclass": (
+        "import dataclasses\n@dataclasses.dataclass\nclass A:\n    m: int = {}\ndef f(): return A()"
+    ),
+    "an object": "class A:\n    def __init__(self, x): self.x = x\na = A({})\ndef f(): return a.x",
+    "an object's method": "class A:\n    def m(self): return {}\na = A()\ndef f(): return a.m()",
+    "an array": "import numpy\nK = numpy.array([{}])\ndef f(): return K",
+    "a tensor": "import torch\nK = torch.tensor([{}])\ndef f(): return K",
+    "a nested container": "K = {{'a': [(1, {{{}}})]}}\ndef f(): return K",
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_whatever_a_function_refers_to_counts(notebook, change):
+    one, again, two = (of(notebook, CHANGES[change].format(value)) for value in (1, 1, 2))
+    assert one == again != two
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from course_lib.masks import {}\ndef f(): return {}(3)",
+        "from course_lib import masks\ndef f(): return masks.{}(3)",
+        "import course_lib.masks\ndef f(): return course_lib.masks.{}(3)",
+        "def f():\n    from course_lib.masks import {}\n    return {}(3)",
+        "def f():\n    from course_lib import masks as m\n    return m.{}(3)",
+    ],
+)
+def test_the_courses_functions_count_however_they_are_imported(notebook, monkeypatch, source):
+    masks = importlib.import_module("course_lib.masks")
+    source = source.format("causal_mask", "causal_mask")
+    before = of(notebook, source)
+    assert before == of(notebook, source)
+    monkeypatch.setattr(masks, "causal_mask", masks.padding_mask)
+    assert before != of(notebook, source)
+
+
+def test_the_last_definition_counts(notebook):
+    assert of(notebook, "def f(): return 1\ndef f(): return 2") == of(notebook, "def f(): return 2")
+
+
+def test_settings_and_partial_arguments_count():
+    assert fingerprint(causal_mask, {"n": 1}) != fingerprint(causal_mask, {"n": 2})
+    assert fingerprint(partial(causal_mask, 1)) == fingerprint(partial(causal_mask, 1))
+    assert fingerprint(partial(causal_mask, 1)) != fingerprint(partial(causal_mask, 2))
+    assert fingerprint(partial(causal_mask, length=1)) != fingerprint(partial(causal_mask, length=2))
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        (1, "1"), (1, 1.0), (True, 1), (None, "None"), ([1], [[1]]), ([1, 2], [2, 1]), ({1: 2}, {2: 1}),
+        (range(3), range(4)), (np.float64(1), np.float64(2)), (torch.ones(2), torch.zeros(2)),
+    ],
+)  # fmt: skip
+def test_different_data_have_different_fingerprints(one, two):
+    assert fingerprint(one) != fingerprint(two)
+
+
+def test_the_order_within_a_set_does_not_count():
+    assert fingerprint({"a", "b", "c"}) == fingerprint({"c", "a", "b"})
+
+
+def test_a_corpus_counts_by_its_sentences(corpus):
+    shorter = dataclasses.replace(corpus, train=corpus.train[:-1])
+    assert fingerprint(corpus) == fingerprint(dataclasses.replace(corpus)) != fingerprint(shorter)
+
+
+# ---- where the source is ----
+
+
+@pytest.mark.parametrize("twice", [1, 2])
+def test_decorators_of_any_depth_are_looked_through(notebook, twice):
+    source = (
+        "import functools\ndef d(g):\n    @functools.wraps(g)\n    def inner(*a):\n        return g(*a)\n"
+        "    return inner\n" + "@d\n" * twice + "def f(): return {}"
+    )
+    assert of(notebook, source.format(1)) == of(notebook, "def f(): return 1") != of(notebook, source.format(2))
+
+
+def test_a_function_without_source_is_refused():
+    names = {"__name__": "__main__"}
+    exec("def f(): return 1", names)
+    with pytest.raises(ValueError, match="the source of f cannot be found; define it in a cell or a file"):
+        fingerprint(names["f"])
+
+
+def test_everything_of_the_course_has_a_fingerprint():
+    for module in pkgutil.iter_modules(course_lib.__path__):
+        module = importlib.import_module(f"course_lib.{module.name}")
+        for name, thing in vars(module).items():
+            if inspect.isroutine(thing) or inspect.isclass(thing):
+                assert len(fingerprint(thing)) == 16, name
+
+
+def test_it_is_the_same_in_every_version_of_python(notebook):
+    source = (
+        "from typing import NamedTuple\nclass Row(NamedTuple):\n    x: int = 3\n"
+        "def f(a, *, w=3):\n    global K\n    rows = [f'{a:>{w}}' f\"{Row(1)!r:5}\" for _ in range(K)]\n"
+        "    match rows:\n        case [one]: return one\n    return max(rows, key=lambda row: row[K - 1])\nK = 2"
+    )
+    assert of(notebook, source) == "6ff6179326d640d8"
+
+
+NOTEBOOK = """
+from dataclasses import dataclass
+from course_lib import training
+from course_lib.recurrent import EncoderDecoder
+SIZE = 8
+@dataclass
+class Settings:
+    size: int = SIZE
+class Wide(EncoderDecoder):
+    extra = SIZE
+    def twice(self):
+        return super().forward
+def build():
+    return Wide(10, 10, hidden_size=Settings().size)
+def f(seed):
+    return training.fit(build, None, epochs=seed)
+"""
+
+
+def test_a_worker_process_finds_the_same_fingerprint(notebook):
+    names = notebook(NOTEBOOK)
+    things = {name: names[name] for name in ("f", "build", "Wide", "Settings")}
+    things |= {"fit": training.fit, "class": EncoderDecoder, "data": [Corpus, Vocabulary, {"a": 1.5}]}
+    here = {name: fingerprint(thing) for name, thing in things.items()}
+    assert here == side_by_side({name: partial(fingerprint, thing) for name, thing in things.items()})

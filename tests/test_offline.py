@@ -1,0 +1,97 @@
+"""No process of the tests reaches another host, and this one checks shapes as it runs."""
+
+import socket
+import subprocess
+import sys
+
+import pytest
+import torch
+from jaxtyping import TypeCheckError
+from jupyter_client.manager import start_new_kernel
+
+from course_lib.masks import length_mask
+from course_lib.processes import side_by_side
+from course_lib.recurrent import EncoderDecoder
+
+FAR = "192.0.2.1"  # an address kept for documentation
+
+
+def ask_for_a_name():
+    socket.getaddrinfo("example.org", 80)
+
+
+def ask_for_a_name_the_old_way():
+    socket.gethostbyname("example.org")
+
+
+def connect():
+    socket.create_connection((FAR, 80), timeout=1)
+
+
+def connect_directly():
+    with socket.socket() as far:
+        far.connect((FAR, 80))
+
+
+def send_a_datagram():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as far:
+        far.sendto(b"hello", (FAR, 53))
+
+
+WAYS_OUT = [ask_for_a_name, ask_for_a_name_the_old_way, connect, connect_directly, send_a_datagram]
+CODE = f"import socket; socket.create_connection(({FAR!r}, 80), timeout=1)"
+
+
+@pytest.mark.parametrize("leave", WAYS_OUT)
+def test_this_process_reaches_no_other_host(leave):
+    with pytest.raises(PermissionError, match="the tests allow no network"):
+        leave()
+
+
+def test_a_python_that_the_tests_start_reaches_no_other_host():
+    done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True)
+    assert "PermissionError: the tests allow no network" in done.stderr
+
+
+def test_a_worker_process_reaches_no_other_host():
+    with pytest.raises(PermissionError, match="the tests allow no network"):
+        side_by_side({"leave": connect})
+
+
+def test_a_kernel_reaches_no_other_host():
+    manager, client = start_new_kernel(kernel_name="python3")
+    try:
+        reply = client.execute_interactive(CODE, timeout=60, output_hook=lambda _: None)
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+    assert reply["content"]["ename"] == "PermissionError"
+    assert "the tests allow no network" in reply["content"]["evalue"]
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_this_machine_is_reached(host):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        with socket.create_connection((host, server.getsockname()[1]), timeout=5) as near:
+            near.sendall(b"hello")
+        with server.accept()[0] as accepted:
+            assert accepted.recv(5) == b"hello"
+
+
+# ---- shapes ----
+
+
+def test_a_wrong_shape_is_refused():
+    with pytest.raises(TypeCheckError, match="lengths"):
+        length_mask(torch.zeros(2, 3, dtype=torch.int64))
+
+
+def test_a_wrong_kind_of_number_is_refused():
+    with pytest.raises(TypeCheckError, match="lengths"):
+        length_mask(torch.zeros(2))
+
+
+def test_axes_of_one_name_must_be_of_one_length():
+    model = EncoderDecoder(10, 10, hidden_size=8)
+    with pytest.raises(TypeCheckError, match="target_input"):
+        model(torch.ones(2, 3, dtype=torch.int64), None, torch.ones(3, 3, dtype=torch.int64))

@@ -1,0 +1,67 @@
+"""Figures: alt texts, words on the axes, colours that can be told apart."""
+
+import base64
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+
+from course_lib import corpus, plotting
+from course_lib.attention_map import AttentionMap
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    calls = []
+    monkeypatch.setattr(plotting, "display", lambda data, **options: calls.append((data, options)))
+    return calls
+
+
+def test_a_figure_is_shown_with_its_alt_text_and_closed(shown):
+    fig, ax = plotting.figure()
+    ax.plot([0, 1])
+    plotting.show(fig, "A rising line.")
+    ((data, options),) = shown
+    assert base64.b64decode(data["image/png"]).startswith(b"\x89PNG")
+    assert data["text/plain"] == options["metadata"]["image/png"]["alt"] == "A rising line."
+    assert not plotting.plt.fignum_exists(fig.number)
+
+
+def test_a_figure_without_alt_text_is_refused():
+    fig, _ = plotting.figure()
+    with pytest.raises(ValueError, match="alt is empty"):
+        plotting.show(fig, " ")
+    plotting.plt.close(fig)
+
+
+def test_a_map_is_drawn_with_its_words_and_gold_links():
+    pair = corpus.RECURRING["the black cat"]
+    fig, ax = plotting.figure()
+    plotting.draw_attention(ax, AttentionMap(np.eye(3)[[0, 2, 1]], pair.target, pair.source), pair)
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["the", "black", "cat"]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["le", "chat", "noir"]
+    assert {(round(box.get_x() + 0.45), round(box.get_y() + 0.45)) for box in ax.patches} == {(0, 0), (2, 1), (1, 2)}
+    assert ax.images[0].get_clim() == (0, 1)
+    plotting.plt.close(fig)
+
+
+def test_curves_by_length_carry_their_names_and_the_bands_reach_from_lowest_to_highest():
+    fig, ax = plotting.figure()
+    runs = [{"3–6": 0.8, "7–10": 0.2}, {"3–6": 1.0, "7–10": 0.4}]
+    plotting.draw_by_length(ax, {"state 8": {"3–6": 0.9, "7–10": 0.3}}, {"state 8": runs}, "recorded: 2 seeds")
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["3–6", "7–10"]
+    assert {text.get_text() for text in ax.get_legend().get_texts()} == {"state 8", "recorded: 2 seeds"}
+    band = ax.collections[0].get_paths()[0].vertices
+    assert (band[:, 1].min(), band[:, 1].max()) == (0.2, 1.0)
+    assert plotting.medians([*runs, runs[1]]) == {"3–6": 1.0, "7–10": 0.4}
+    plotting.plt.close(fig)
+
+
+def luminance(colour):
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_every_colour_stands_out_from_white_and_has_a_marker_of_its_own():
+    assert len(set(plotting.MARKERS)) == len(set(plotting.COLOURS)) == len(plotting.COLOURS)
+    assert all(1.05 / (luminance(colour) + 0.05) > 2 for colour in plotting.COLOURS)

@@ -1,0 +1,132 @@
+"""Jobs in processes of their own: results, errors, two at a time, no orphans, one line each."""
+
+import multiprocessing
+import os
+import re
+import time
+from functools import partial
+
+import pytest
+
+from course_lib.processes import Progress, side_by_side
+
+
+def wait_and_return(seconds, value):
+    started = time.monotonic()
+    time.sleep(seconds)
+    return value, started, time.monotonic(), os.getpid()
+
+
+def test_results_come_by_name_in_the_given_order_and_are_announced_as_they_end():
+    ended = []
+    jobs = {"slow": partial(wait_and_return, 0.6, 1), "fast": partial(wait_and_return, 0.0, 2)}
+    results = side_by_side(jobs, lambda name, result: ended.append((name, result[0])))
+    assert [(name, result[0]) for name, result in results.items()] == [("slow", 1), ("fast", 2)]
+    assert ended == [("fast", 2), ("slow", 1)]
+
+
+def test_two_run_at_a_time_and_none_of_them_here():
+    results = side_by_side({str(n): partial(wait_and_return, 0.2, n) for n in range(5)})
+    spans = [(started, ended) for _, started, ended, _ in results.values()]
+    at_once = [sum(start <= moment < end for start, end in spans) for moment, _ in spans]
+    assert max(at_once) == 2
+    workers = {process for *_, process in results.values()}
+    assert len(workers) <= 2 and os.getpid() not in workers
+
+
+def test_each_worker_uses_one_thread():
+    import torch
+
+    assert side_by_side({"threads": torch.get_num_threads}) == {"threads": 1}
+
+
+def test_no_jobs_give_no_results():
+    assert side_by_side({}) == {}
+
+
+CELL = """
+FACTOR = 3
+def triple(x):
+    return FACTOR * x
+class Box:
+    def __init__(self, x):
+        self.x = x
+    def opened(self):
+        return triple(self.x)
+def job(x):
+    return Box(x).opened()
+"""
+
+
+def test_functions_and_classes_of_a_notebook_run_in_workers(notebook):
+    job = notebook(CELL)["job"]
+    assert side_by_side({"two": partial(job, 2), "five": partial(job, 5)}) == {"two": 6, "five": 15}
+
+
+def test_a_changed_function_is_run_as_it_is_now(notebook):
+    assert side_by_side({"job": partial(notebook(CELL)["job"], 1)}) == {"job": 3}
+    assert side_by_side({"job": partial(notebook(CELL.replace("= 3", "= 4"))["job"], 1)}) == {"job": 4}
+
+
+def fail():
+    raise LookupError("no such word: 'chiken'")
+
+
+def test_a_jobs_exception_arrives_at_once_and_leaves_no_process():
+    started = time.monotonic()
+    with pytest.raises(LookupError, match="no such word: 'chiken'"):
+        side_by_side({"long": partial(wait_and_return, 60, 0), "fails": fail})
+    while multiprocessing.active_children():
+        assert time.monotonic() - started < 20
+        time.sleep(0.1)
+    assert side_by_side({"next": partial(wait_and_return, 0, 7)})["next"][0] == 7
+
+
+def test_an_interrupt_leaves_no_process():
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        side_by_side({"long": partial(wait_and_return, 60, 0), "short": partial(wait_and_return, 0, 0)}, interrupt)
+    while multiprocessing.active_children():
+        assert time.monotonic() - started < 20
+        time.sleep(0.1)
+
+
+# ---- progress ----
+
+
+def screen(text):
+    """What a terminal shows in the end, line by line."""
+    return [re.split("\r\x1b\\[K", line)[-1] for line in text.split("\n")]
+
+
+def count(label, steps):
+    progress = Progress(label, steps)
+    for _ in range(steps):
+        time.sleep(0.05)
+        progress.advance(loss=0.5)
+    progress.finish(f"{steps} steps")
+
+
+def test_a_bar_ends_as_one_line_of_result(capsys):
+    count("a run", 8)
+    written = capsys.readouterr().err
+    assert "loss 0.50" in written and "8/8" not in screen(written)
+    assert screen(written) == ["a run: 8 steps", ""]
+
+
+def test_bars_of_workers_end_as_one_line_each(capsys):
+    side_by_side({name: partial(count, name, 8) for name in ("first", "second", "third")})
+    written = capsys.readouterr().err
+    assert "loss 0.50" in written
+    assert sorted(screen(written)) == ["", "first: 8 steps", "second: 8 steps", "third: 8 steps"]
+
+
+def test_no_last_line_comes_late(capsys):
+    """The line of a run must not appear below what was done next."""
+    for turn in range(20):
+        side_by_side({str(n): partial(count, f"{turn}.{n}", 0) for n in range(2)})
+        written = capsys.readouterr().err
+        assert sorted(screen(written)) == ["", f"{turn}.0: 0 steps", f"{turn}.1: 0 steps"]

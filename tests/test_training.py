@@ -1,0 +1,231 @@
+"""Training: a seed decides, the cache gives back what was trained, and only that."""
+
+import dataclasses
+import math
+from functools import partial
+
+import pytest
+import torch
+
+from course_lib import training
+from course_lib.attention import AdditiveScore
+from course_lib.recurrent import EncoderDecoder
+from course_lib.training import History, cache_folder, course_seed, fit
+
+EPOCHS = 2
+
+
+@pytest.fixture(autouse=True)
+def empty_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("COURSE_CACHE", str(tmp_path))
+    monkeypatch.delenv("COURSE_SEED", raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def build(tiny):
+    sizes = len(tiny.source_vocabulary), len(tiny.target_vocabulary)
+    return partial(EncoderDecoder, *sizes, hidden_size=8, embedding_size=8)
+
+
+@pytest.fixture
+def no_training(monkeypatch):
+    """From now on nothing can be trained; `torch` is no part of a fingerprint."""
+
+    def refuse(*_, **__):
+        raise AssertionError("it was trained anew")
+
+    return lambda: monkeypatch.setattr(torch.optim, "Adam", refuse)
+
+
+def equal(one, two):
+    pairs = zip(one.state_dict().items(), two.state_dict().items(), strict=True)
+    return all(name == other and torch.equal(a, b) for (name, a), (other, b) in pairs)
+
+
+# ---- the seed ----
+
+
+def test_the_same_seed_gives_the_same_weights_and_another_seed_others(build, tiny, tmp_path, monkeypatch):
+    models, losses = [], []
+    for number, seed in enumerate((1, 1, 2)):
+        monkeypatch.setenv("COURSE_CACHE", str(tmp_path / str(number)))  # so that each is trained
+        torch.manual_seed(number)
+        model, history = fit(build, tiny, epochs=EPOCHS, seed=seed)
+        models.append(model)
+        losses.append(history.loss)
+    assert equal(models[0], models[1]) and losses[0] == losses[1]
+    assert not equal(models[0], models[2]) and losses[0] != losses[2]
+
+
+def test_course_seed_decides_where_no_seed_is_given(build, tiny, monkeypatch, no_training):
+    assert course_seed() == 0
+    plain, _ = fit(build, tiny, epochs=1)
+    monkeypatch.setenv("COURSE_SEED", "7")
+    assert course_seed() == 7
+    seven, _ = fit(build, tiny, epochs=1)
+    assert not equal(plain, seven)
+    no_training()
+    assert equal(fit(build, tiny, epochs=1, seed=7)[0], seven)
+    assert equal(fit(build, tiny, epochs=1, seed=0)[0], plain)
+
+
+# ---- what it does ----
+
+
+def test_the_loss_goes_down_and_the_history_tells_it(build, tiny):
+    model, history = fit(build, tiny, epochs=6, batch_size=16, learning_rate=1e-2)
+    steps = len(history.loss) // 6
+    assert len(history.loss) % 6 == 0 and steps >= 300 // 16
+    first, last = sum(history.loss[:steps]) / steps, sum(history.loss[-steps:]) / steps
+    assert abs(history.loss[0] - math.log(len(tiny.target_vocabulary))) < 0.5
+    assert last < 0.8 * first
+    assert len(history.validation_accuracy) == 6
+    assert all(0 <= accuracy <= 1 for accuracy in history.validation_accuracy)
+    assert history.parameters == sum(p.numel() for p in model.parameters())
+    assert 0 < history.cpu_seconds < 600
+    assert not model.training
+
+
+def test_a_translator_with_attention_learns_too(tiny, build):
+    _, history = fit(partial(build, attention=AdditiveScore), tiny, epochs=2, learning_rate=1e-2)
+    assert history.loss[-1] < history.loss[0] - 0.3
+
+
+def test_gradients_are_clipped(build, tiny, monkeypatch):
+    norms, clip = [], torch.nn.utils.clip_grad_norm_
+
+    def watch(parameters, norm):
+        norms.append(norm)
+        return clip(parameters, norm)
+
+    monkeypatch.setattr(torch.nn.utils, "clip_grad_norm_", watch)
+    _, history = fit(build, tiny, epochs=1, clip=0.25)
+    assert norms == [0.25] * len(history.loss)
+
+
+def test_padding_of_targets_is_no_part_of_the_loss(build, tiny, tmp_path, monkeypatch):
+    """One batch of two targets of unequal length: the loss is the mean over their words."""
+    length = next(n for n in range(5, 15) if len({len(p.target) for p in tiny.train if len(p.source) == n}) > 1)
+    same = [pair for pair in tiny.train if len(pair.source) == length]
+    shortest, longest = min(same, key=lambda p: len(p.target)), max(same, key=lambda p: len(p.target))
+    small = dataclasses.replace(tiny, train=(shortest, longest))
+    _, history = fit(build, small, epochs=1)
+
+    torch.manual_seed(0)
+    model, total, count = build(), 0.0, 0
+    for pair in (shortest, longest):
+        batch = small.batch([pair])
+        logits, _ = model(batch.source, None, batch.target_input)
+        total += torch.nn.functional.cross_entropy(logits[0], batch.target_output[0], reduction="sum").item()
+        count += len(pair.target) + 1
+    assert history.loss == [pytest.approx(total / count, rel=1e-5)]
+
+
+# ---- the cache ----
+
+
+def test_the_second_call_is_read_from_the_cache(build, tiny, no_training, capsys):
+    model, history = fit(build, tiny, epochs=EPOCHS)
+    assert "validation accuracy" in capsys.readouterr().err
+    no_training()
+    again, same_history = fit(build, tiny, epochs=EPOCHS)
+    assert equal(model, again) and history == same_history
+    assert type(same_history) is History and not again.training
+    assert capsys.readouterr().err == ""
+    source = tiny.batch(tiny.validation[:1]).source
+    assert torch.equal(model(source, None, source)[0], again(source, None, source)[0])
+
+
+@pytest.mark.parametrize(
+    "changed", [{"epochs": 2}, {"learning_rate": 1e-3}, {"batch_size": 32}, {"clip": 2.0}, {"seed": 1}]
+)
+def test_another_setting_is_trained_anew(build, tiny, changed, no_training):
+    fit(build, tiny, epochs=1)
+    no_training()
+    with pytest.raises(AssertionError, match="trained anew"):
+        fit(build, tiny, **{"epochs": 1, **changed})
+
+
+def test_another_corpus_or_model_is_trained_anew_and_another_label_is_not(build, tiny, no_training):
+    fit(build, tiny, epochs=1)
+    no_training()
+    fit(build, tiny, epochs=1, label="another name")
+    with pytest.raises(AssertionError, match="trained anew"):
+        fit(partial(build, cell="lstm"), tiny, epochs=1)
+    with pytest.raises(AssertionError, match="trained anew"):
+        fit(build, dataclasses.replace(tiny, train=tiny.train[1:]), epochs=1)
+
+
+CELL = """
+from course_lib.recurrent import EncoderDecoder
+def build():  # in the notebook
+    return EncoderDecoder(*sizes, hidden_size={}, embedding_size=8)
+"""
+
+
+def test_a_notebooks_function_is_trained_anew_when_its_code_changes(tiny, notebook, no_training):
+    sizes = len(tiny.source_vocabulary), len(tiny.target_vocabulary)
+    model, _ = fit(notebook(CELL.format(8), sizes=sizes)["build"], tiny, epochs=1)
+    no_training()
+    again, _ = fit(notebook(CELL.format(8).replace("in the", "in my"))["build"], tiny, epochs=1)
+    assert equal(model, again)
+    with pytest.raises(AssertionError, match="trained anew"):
+        fit(notebook(CELL.format(9))["build"], tiny, epochs=1)
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, OSError])
+def test_an_interrupted_write_leaves_no_half_file(build, tiny, empty_cache, monkeypatch, stop):
+    save = torch.save
+
+    def interrupted(saved, file):
+        save(saved, file)
+        file.write_bytes(file.read_bytes()[:100])
+        raise stop
+
+    monkeypatch.setattr(torch, "save", interrupted)
+    with pytest.raises(stop):
+        fit(build, tiny, epochs=1)
+    assert list(empty_cache.glob("*.pt")) == []
+    monkeypatch.setattr(torch, "save", save)
+    model, _ = fit(build, tiny, epochs=1)
+    assert len(list(empty_cache.glob("*.pt"))) == 1
+    assert equal(model, fit(build, tiny, epochs=1)[0])
+
+
+def test_the_cache_is_a_folder_of_your_own_unless_named(monkeypatch, tmp_path):
+    assert cache_folder() == tmp_path
+    monkeypatch.delenv("COURSE_CACHE")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path / "home"))
+    assert cache_folder() == tmp_path / "home" / ".cache" / "attention-measured"
+
+
+# ---- what is refused ----
+
+
+@pytest.mark.parametrize("epochs", [0, -1])
+def test_no_epochs_are_refused(build, tiny, epochs):
+    with pytest.raises(ValueError, match=f"epochs is {epochs}; it must be at least 1"):
+        fit(build, tiny, epochs=epochs)
+
+
+@pytest.mark.parametrize("bias", [math.nan, -math.inf])
+def test_a_loss_that_is_not_finite_ends_the_training_and_is_not_kept(build, tiny, empty_cache, bias):
+    def spoilt():
+        model = build()
+        model.output.bias.data[5] = bias  # a word that some target has
+        return model
+
+    with pytest.raises(
+        FloatingPointError, match="label: the loss is (nan|inf) at step .*; try a learning rate below 0.005"
+    ):
+        fit(spoilt, tiny, epochs=1, label="label")
+    assert list(empty_cache.glob("*.pt")) == []
+
+
+def test_nothing_is_written_to_the_corpus(build, tiny):
+    before = tiny.fingerprint, tiny.train
+    fit(build, tiny, epochs=1)
+    assert (training.Corpus(*[getattr(tiny, f.name) for f in dataclasses.fields(tiny) if f.init]).fingerprint,
+            tiny.train) == before  # fmt: skip
