@@ -143,7 +143,7 @@ def lab(arguments):
 
 def test(arguments):
     """run every check: ruff, the quick tests, the lessons (arguments go to pytest)"""
-    return ruff_and_pytest(arguments)
+    return ruff_and_pytest(["--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=300", *arguments])
 
 
 def check(arguments):
@@ -153,7 +153,7 @@ def check(arguments):
 
 def ruff_and_pytest(arguments):
     commands = [["ruff", "check"], ["ruff", "format", "--check"], ["pytest", *arguments]]
-    with clean_run() as environment:
+    with clean_run(COURSE_MODE="strict") as environment:
         codes = [subprocess.run([sys.executable, "-m", *c], env=environment).returncode for c in commands]
     return next(filter(None, codes), 0)
 
@@ -162,7 +162,7 @@ def notebooks(arguments):
     """execute the lessons and save them in place (all, or those named: 01 02)"""
     from course_lib import lessons
 
-    with clean_run() as environment:
+    with clean_run(COURSE_MODE="strict") as environment:
         for path in lessons.find(arguments):
             lessons.save(path, lessons.execute(path, environment))
 

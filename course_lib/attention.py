@@ -12,7 +12,7 @@ from course_lib.masks import masked_softmax
 
 
 class AdditiveScore(nn.Module):
-    """e_i = v · tanh(W_s s + W_h h_i): Bahdanau et al. 2015, appendix A.1.2.
+    """e_i = v · tanh(W_s s + W_h h_i + b): Bahdanau et al. 2015, appendix A.1.2, there without the bias b.
 
     >>> score = AdditiveScore(query_size=4, key_size=6, attention_size=3)
     >>> score(torch.zeros(2, 4), score.project_keys(torch.zeros(2, 5, 6))).shape

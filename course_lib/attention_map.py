@@ -20,7 +20,7 @@ class AttentionMap:
             or a row sums neither to 1 nor to 0. The message names the row by its word.
 
     >>> print(AttentionMap(torch.tensor([[0.9, 0.1]]), ["chat"], ["cat", "black"]).alt_text())
-    Attention weights, rows: 1, columns: 2. chat: cat 0.90, black 0.10.
+    Attention weights, 1 by 2 words. chat: cat 0.90, black 0.10.
     """
 
     weights: np.ndarray
@@ -35,16 +35,18 @@ class AttentionMap:
                 f"the weights have the shape {weights.shape}; wanted one row for each of {len(queries)} query words "
                 f"and one column for each of {len(keys)} key words"
             )
-        for row, token in zip(weights, queries, strict=True):
-            total = row.sum()
-            if np.isnan(row).any():
-                raise ValueError(f"the row of {token!r} holds NaN; was every key masked before a plain softmax?")
-            if row.min(initial=0) < 0 or row.max(initial=0) > 1 + 1e-4:
-                raise ValueError(f"the row of {token!r} leaves 0 … 1: {row.tolist()}; were scores given for weights?")
-            if abs(total - 1) > 1e-3 and (row != 0).any():
-                raise ValueError(
-                    f"the row of {token!r} sums to {total:.4f}, not 1; was the softmax taken over the wrong axis?"
-                )
+        totals = weights.sum(1)
+        problems = {
+            "holds NaN; was every key masked before a plain softmax?": np.isnan(weights).any(1),
+            "leaves 0 … 1: {row}; were scores given for weights?": ((weights < 0) | (weights > 1 + 1e-4)).any(1),
+            "sums to {total:.4f}, not 1; was the softmax taken over the wrong axis?": (abs(totals - 1) > 1e-3)
+            & (weights != 0).any(1),
+        }
+        for problem, rows in problems.items():
+            if rows.any():
+                row = rows.argmax()
+                said = problem.format(row=weights[row].tolist(), total=totals[row])
+                raise ValueError(f"the row of {queries[row]!r} {said}")
         for name, value in (("weights", weights), ("query_tokens", queries), ("key_tokens", keys)):
             object.__setattr__(self, name, value)
 
@@ -59,7 +61,7 @@ class AttentionMap:
             best = [i for i in np.argsort(-row, kind="stable")[:2] if row[i] > 0]
             seen = ", ".join(f"{self.key_tokens[i]} {row[i]:.2f}" for i in best) or "nothing"
             rows.append(f"{token}: {seen}")
-        return f"Attention weights, rows: {len(rows)}, columns: {len(self.key_tokens)}. {'; '.join(rows)}."
+        return f"Attention weights, {len(rows)} by {len(self.key_tokens)} words. {'; '.join(rows)}."
 
     def table(self) -> str:
         """The weights as a plain text table, query words down, key words across."""

@@ -42,9 +42,9 @@ def ledger() -> dict[str, dict]:
     return {claim["id"]: claim for claim in claims}
 
 
-def _condition(text: str, figures: Mapping[str, float]) -> bool:
+def _condition(text: str, figures: Mapping[str, object]) -> bool:
     try:
-        answer = eval(text, {"__builtins__": {}}, dict(figures))  # the author's own expression over the figures
+        answer = eval(text, {"__builtins__": {"min": min, "max": max, "abs": abs}}, dict(figures))
     except NameError as error:
         raise ValueError(f"the condition {text!r} uses {error.name!r}; the figures are {', '.join(figures)}") from None
     if not isinstance(answer, bool):
@@ -54,7 +54,7 @@ def _condition(text: str, figures: Mapping[str, float]) -> bool:
 
 def verdict(
     claim: str,
-    figures: Mapping[str, float],
+    figures: Mapping[str, object],
     *,
     as_said: str = "",
     within: str = "",
@@ -66,11 +66,13 @@ def verdict(
     Args:
         claim: its id in the ledger.
         figures: what was measured; the names are Python names.
-        as_said: the condition under which the claim holds as people say it, such as "wide > 0.9".
+        as_said: the condition under which the claim holds as people say it, such as "wide > 0.9":
+            a Python expression over the figures, with `min`, `max` and `abs`.
         within: the condition under which it holds within limits, and `limits`, those limits in words.
         kind: "experiment", "proof", "citation" or "cannot be tested" (then `limits` says what evidence it would take).
     Raises:
-        KeyError: no such claim. ValueError: no such kind, a condition is missing or uses an unknown figure.
+        KeyError: no such claim. ValueError: no such kind, a figure is NaN, a condition is missing or uses an
+            unknown figure. TypeError: a condition is not a comparison.
     """
     if claim not in ledger():
         raise KeyError(f"there is no claim {claim!r} in the ledger; it has {', '.join(ledger())}")
@@ -79,16 +81,18 @@ def verdict(
     if bool(within) != bool(limits) and kind != UNTESTABLE:
         raise ValueError(f"{claim}: a condition `within` and its `limits` in words belong together")
     figures = {name: _plain(value) for name, value in figures.items()}
+    unknown = [name for name, value in figures.items() if value != value]
+    if unknown:
+        raise ValueError(f"{claim}: the figure {unknown[0]!r} is NaN; no verdict can be computed from it")
     if kind == UNTESTABLE:
         if not limits:
             raise ValueError(f"{claim}: say in `limits` what evidence it would take")
         result = UNTESTABLE
     elif not as_said:
         raise ValueError(f"{claim}: the condition `as_said` is missing")
-    elif _condition(as_said, figures):
-        result = HOLDS
     else:
-        result = WITHIN if within and _condition(within, figures) else NOT
+        holds, holds_within = _condition(as_said, figures), bool(within) and _condition(within, figures)
+        result = HOLDS if holds else WITHIN if holds_within else NOT
     record = {
         "id": claim, "kind": kind, "verdict": result, "figures": figures,
         "as_said": as_said, "within": within, "limits": limits, "seed": course_seed(),
@@ -255,7 +259,5 @@ def boxes(notebook) -> list[dict]:
 
 def missing_boxes(notebook, lesson: int) -> set[str]:
     """Claims that the ledger has tested in this lesson and that have no verdict box in the notebook."""
-    wanted = {
-        i for i, claim in ledger().items() if lesson in claim["tested_in"] and isinstance(claim["tested_in"], list)
-    }
-    return wanted - {box["id"] for box in boxes(notebook)}
+    tested = {i: claim["tested_in"] for i, claim in ledger().items() if isinstance(claim["tested_in"], list)}
+    return {i for i, lessons in tested.items() if lesson in lessons} - {box["id"] for box in boxes(notebook)}

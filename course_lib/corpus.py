@@ -634,7 +634,7 @@ def from_tsv(path: str | Path) -> Corpus:
 
     A fifth of them is for testing and a tenth for validation, as their words decide. Lines that cannot be used
     are left out and listed in `bad_lines` with number and reason. There are no gold links. Words that occur only
-    in the held-out part are `<unk>`. Raises ValueError if no line can be used, or none falls to training.
+    in the held-out part are `<unk>`. Raises ValueError if no pair is left for training or for validation.
     """
     pairs, bad = [], []
     for number, raw in enumerate(Path(path).read_bytes().removesuffix(b"\n").split(b"\n"), start=1):
@@ -654,11 +654,13 @@ def from_tsv(path: str | Path) -> Corpus:
     for pair in dict.fromkeys(pairs):
         name = part(pair)
         parts[bucket_of(len(pair.source)) if name == "test" else name].append(pair)
-    train = tuple(parts.pop("train", ()))
-    if not train:
+    train, validation = tuple(parts.pop("train", ())), tuple(parts.pop("validation", ()))
+    if not train or not validation:
         listed = "".join(f"\n  {line}" for line in bad[:10])
-        raise ValueError(f"{path}: {len(pairs)} usable pair(s), none of them left for training{listed}")
-    validation = tuple(parts.pop("validation", ()))
+        raise ValueError(
+            f"{path} has {len(pairs)} usable pair(s): {len(train)} for training, {len(validation)} for validation; "
+            f"each needs at least one, so give some dozens{listed}"
+        )
     return Corpus(
         train,
         validation,

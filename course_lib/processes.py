@@ -107,8 +107,9 @@ def _workers() -> tuple:
 def _end_workers() -> None:
     global _pool
     if _pool is not None:
+        workers = list(_pool[0]._processes.values())  # before 3.14 the executor has no way to end them
         _pool[0].shutdown(wait=False, cancel_futures=True)
-        for worker in multiprocessing.active_children():
+        for worker in workers:
             worker.terminate()
         _pool = None
 

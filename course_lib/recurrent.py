@@ -82,6 +82,8 @@ class EncoderDecoder(nn.Module):
             lengths = mask.sum(1).cpu()
             if (lengths == 0).any():
                 raise ValueError(f"sentence {int((lengths == 0).nonzero()[0])} is empty; every sentence needs a word")
+            if (mask[:, 1:] & ~mask[:, :-1]).any():
+                raise ValueError("a word stands behind padding; pad sentences at their end, as `corpus.pad` does")
             packed = pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False)
             states, last = self.encoder(packed)
             states, _ = pad_packed_sequence(states, batch_first=True, total_length=source.shape[1])

@@ -26,7 +26,7 @@ class History:
         loss: cross-entropy in nats a word, of each step's batch.
         validation_accuracy: share of validation sentences translated word for word, after each epoch.
         cpu_seconds: computing time of the training steps.
-        parameters: numbers that were trained.
+        parameters: numbers in the model.
     """
 
     loss: list[float]
@@ -67,7 +67,8 @@ def fit(
         seed: `course_seed()` if not given.
         label: what the progress bar calls it.
     Returns:
-        the model in evaluation mode, and its history. The same call again, with the same code, is read from the cache.
+        the model, on the CPU and in evaluation mode, and its history. The same call again, with the same code,
+        is read from the cache.
     Raises:
         ValueError: `epochs` is not positive.
         FloatingPointError: the loss is no longer finite.
@@ -89,7 +90,7 @@ def fit(
     if kept.exists():
         saved = torch.load(kept, map_location=device, weights_only=True)
         model.load_state_dict(saved["model"])
-        return model.eval(), History(**saved["history"])
+        return model.cpu().eval(), History(**saved["history"])
 
     batches = Batches(corpus, corpus.train, batch_size)
     generator = torch.Generator().manual_seed(seed)
@@ -127,7 +128,7 @@ def fit(
         f"{parameters:,} parameters, {epochs} epochs, {seconds:.0f} CPU-s, "
         f"loss {sum(losses[-len(batches) :]) / len(batches):.3f}, validation accuracy {accuracies[-1]:.2f}"
     )
-    return model.eval(), history
+    return model.cpu().eval(), history
 
 
 def validation_accuracy(model: nn.Module, corpus: Corpus) -> float:

@@ -154,12 +154,12 @@ def _marked(words: Sequence[str], right: Sequence[bool]) -> str:
     return " ".join(spelled)
 
 
-def memory_frame(words: Sequence[str], vocabulary: Sequence[str], numbers: int, length: int) -> str:
+def memory_frame(words: Sequence[str], vocabulary: Sequence[str], length: int, numbers: int) -> str:
     """The first `length` words, the vector of `numbers` numbers that must hold them, and what is read back."""
     sentence = words[:length]
     state, read = remember(sentence, vocabulary, numbers)
     right = [a == b for a, b in zip(sentence, read, strict=True)]
-    tallest = np.abs(state).max()
+    tallest = np.abs(state).max() or 1
     width = 560 / numbers
     bars = "".join(f"M{(i + 0.5) * width:.0f} 30v{-28 * value / tallest:.0f}" for i, value in enumerate(state))
     return (

@@ -79,11 +79,11 @@ def test_a_masked_query_may_have_a_row_of_zeros():
 def test_a_sentence_nothing_was_written_for_has_an_empty_map():
     drawn = AttentionMap(torch.zeros(0, 2), [], ["the", "cat"])
     assert drawn.strongest() == []
-    assert drawn.alt_text().startswith("Attention weights, 0 rows by 2 columns.")
+    assert drawn.alt_text().startswith("Attention weights, 0 by 2 words.")
 
 
 def test_alt_text_tells_the_two_strongest_keys_of_each_word():
-    wanted = "Attention weights, 2 rows by 3 columns. le: the 0.70, black 0.20; chat: cat 1.00."
+    wanted = "Attention weights, 2 by 3 words. le: the 0.70, black 0.20; chat: cat 1.00."
     assert two_by_three().alt_text() == wanted
 
 

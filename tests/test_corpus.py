@@ -518,16 +518,21 @@ def test_an_epoch_has_every_pair_once_and_one_source_length_a_batch(corpus, batc
         assert torch.equal(batch.target_mask, batch.target_output != 0)
 
 
-def test_the_order_is_the_generators(corpus):
-    batches = Batches(corpus, corpus.train, 16)
+def first_words(batch):
+    return [row[0] for row in batch.source.tolist()]
 
-    def order(generator):
-        return [line for batch in batches(generator) for line in lines(corpus, batch)]
 
+@pytest.mark.parametrize(
+    "seen", [lambda batch: batch.source.shape[1], first_words], ids=["of batches", "of the sentences in one"]
+)
+def test_the_order_is_the_generators(corpus, seen):
+    pairs = corpus.train if seen is not first_words else [p for p in corpus.train if len(p.source) == 7]
+    batches = Batches(corpus, pairs, len(pairs))
     first = torch.Generator().manual_seed(1)
-    once, next_epoch = order(first), order(first)
-    assert once == order(torch.Generator().manual_seed(1))
-    assert once != next_epoch and once != order(torch.Generator().manual_seed(2))
+    once, next_epoch = ([seen(batch) for batch in batches(first)] for _ in range(2))
+    again, other = ([seen(b) for b in batches(torch.Generator().manual_seed(seed))] for seed in (1, 2))
+    assert once == again
+    assert once != next_epoch and once != other
 
 
 def test_a_batch_size_below_one_is_refused(corpus):
@@ -598,8 +603,13 @@ def test_a_word_that_only_held_out_sentences_have_is_unk(tmp_path):
 
 @pytest.mark.parametrize("rows", [[], ["one column", "\t"], [b"\xff\xfea\x00\t\x00b\x00"]])
 def test_a_file_without_a_usable_line_is_refused_with_its_lines(tmp_path, rows):
-    with pytest.raises(ValueError, match=r"pairs.tsv: 0 usable pair\(s\)(?s:.)*line 1: "):
+    with pytest.raises(ValueError, match=r"pairs.tsv has 0 usable pair\(s\)(?s:.)*line 1: "):
         from_tsv(tsv(tmp_path, *rows))
+
+
+def test_a_file_too_small_to_validate_on_is_refused_before_any_training(tmp_path):
+    with pytest.raises(ValueError, match=r"1 usable pair\(s\): 1 for training, 0 for validation"):
+        from_tsv(tsv(tmp_path, "b cat\tle b"))
 
 
 def test_own_words_are_cut_as_toy_french_is():

@@ -44,6 +44,33 @@ def test_an_unknown_verb_is_named_and_the_verbs_are_listed(capsys):
     assert "'labb'" in printed.err and "lab " in printed.out
 
 
+@pytest.mark.parametrize(("verb", "lessons_too"), [(front_door.test, True), (front_door.check, False)])
+def test_checks_are_strict_and_end_with_the_first_failure(verb, lessons_too, monkeypatch):
+    ran = []
+
+    def pretend(command, env):
+        ran.append((command[2:], env["COURSE_MODE"]))
+        return SimpleNamespace(returncode=3 if command[2] == "pytest" else 0)
+
+    monkeypatch.setattr(front_door.subprocess, "run", pretend)
+    assert verb(["-x"]) == 3
+    assert [(command[0], mode) for command, mode in ran] == [(tool, "strict") for tool in ("ruff", "ruff", "pytest")]
+    options = ran[-1][0]
+    assert options[-1] == "-x"
+    assert ("--nbval-lax" in options) == lessons_too and ("not notebook" in options) == (not lessons_too)
+
+
+@pytest.mark.parametrize(("verb", "mode"), [(front_door.notebooks, "strict"), (front_door.record, "record")])
+def test_lessons_are_executed_in_the_verbs_mode(verb, mode, monkeypatch, tmp_path):
+    seen = []
+    monkeypatch.setattr(lessons, "NOTEBOOKS", tmp_path)
+    (tmp_path / "01_a.ipynb").touch()
+    monkeypatch.setattr(lessons, "execute", lambda path, environment: seen.append(environment["COURSE_MODE"]))
+    monkeypatch.setattr(lessons, "save", lambda *_: None)
+    verb([])
+    assert seen == [mode]
+
+
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
 def test_make_alone_lists_every_target():
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")

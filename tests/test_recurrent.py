@@ -186,3 +186,10 @@ def test_an_empty_sentence_is_named():
     mask[1] = False
     with pytest.raises(ValueError, match="sentence 1 is empty"):
         make().encode(SENTENCES, mask)
+
+
+def test_padding_before_a_word_is_refused():
+    model = EncoderDecoder(10, 10, hidden_size=4)
+    source = torch.tensor([[0, 0, 5, 6]])
+    with pytest.raises(ValueError, match="a word stands behind padding"):
+        model.encode(source, source != 0)

@@ -49,7 +49,7 @@ def test_what_cannot_be_remembered_is_named(words, numbers, message):
 
 def test_memory_frames_are_sound_over_their_whole_range():
     for numbers, length in itertools.product([1, 2, 16, 256], range(1, 21)):
-        frame = widgets.memory_frame(WORDS * 2, WORDS, numbers, length)
+        frame = widgets.memory_frame(WORDS * 2, WORDS, length, numbers)
         right = int(re.search(r"<b>(\d+) of (\d+) words", frame)[1])
         _, read = widgets.remember((WORDS * 2)[:length], WORDS, numbers)
         assert frame.count("✗") == length - right

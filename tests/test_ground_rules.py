@@ -1,16 +1,18 @@
-"""No process of the tests reaches another host, and this one checks shapes as it runs."""
+"""No process of the tests reaches another host, this one checks shapes as it runs, and lessons come last."""
 
 import socket
 import subprocess
 import sys
+from pathlib import Path
 
+import nbformat
 import pytest
 import torch
 from jaxtyping import TypeCheckError
 from jupyter_client.manager import start_new_kernel
 
 from course_lib.masks import length_mask
-from course_lib.processes import side_by_side
+from course_lib.processes import Progress, side_by_side
 from course_lib.recurrent import EncoderDecoder
 
 FAR = "192.0.2.1"  # an address kept for documentation
@@ -95,3 +97,31 @@ def test_axes_of_one_name_must_be_of_one_length():
     model = EncoderDecoder(10, 10, hidden_size=8)
     with pytest.raises(TypeCheckError, match="target_input"):
         model(torch.ones(2, 3, dtype=torch.int64), None, torch.ones(3, 3, dtype=torch.int64))
+
+
+def test_an_integer_will_do_for_a_float_and_a_word_will_not():
+    assert Progress("a run", 1).advance(loss=1) is None
+    with pytest.raises(TypeCheckError, match="loss"):
+        Progress("a run", 1).advance(loss="low")
+
+
+# ---- lessons ----
+
+
+@pytest.mark.notebook
+def test_lessons_come_last_offline_and_can_be_left_out(tmp_path):
+    cells = [nbformat.v4.new_code_cell(source) for source in ("one = 1", CODE, "one + 1")]
+    cells[1].metadata["tags"] = ["raises-exception"]
+    lesson = tmp_path / "01_trial.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), lesson)
+    masks = Path(__file__).parent / "test_masks.py"
+
+    def run(*options):
+        command = [sys.executable, "-m", "pytest", "-v", "--nbval-lax", "--nbval-current-env", *options, lesson, masks]
+        done = subprocess.run(command, capture_output=True, text=True)
+        return [line for line in done.stdout.splitlines() if "::" in line]
+
+    listed = run("-k", "causal or Cell")
+    assert ["Cell" in line for line in listed] == [False] + [True] * 3
+    assert all("PASSED" in line for line in listed)
+    assert ["Cell" in line for line in run("-k", "causal or Cell", "-m", "not notebook")] == [False]
