@@ -11,7 +11,6 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
-from importlib.resources import files
 from pathlib import Path
 
 from IPython.display import display
@@ -20,7 +19,7 @@ from course_lib.fingerprint import fingerprint
 from course_lib.processes import side_by_side
 from course_lib.training import course_seed
 
-DATA = Path(str(files("course_lib"))) / "data"
+DATA = Path(__file__).parent / "data"
 MIME = "application/vnd.attention-measured.verdict+json"
 KINDS = ("experiment", "proof", "citation", "cannot be tested")
 HOLDS, WITHIN, NOT, UNTESTABLE = "holds", "holds within limits", "does not hold", "cannot be tested"

@@ -8,14 +8,14 @@ import html
 import itertools
 import json
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import anywidget
 import numpy as np
 import traitlets
 from IPython.display import HTML, display
 
-from course_lib.claims import DATA
-
+DATA = Path(__file__).parent / "data"
 STYLE = (DATA / "explorer.css").read_text(encoding="utf-8")
 
 
