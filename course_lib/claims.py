@@ -96,7 +96,7 @@ def verdict(
         "id": claim, "kind": kind, "verdict": result, "figures": figures,
         "as_said": as_said, "within": within, "limits": limits, "seed": course_seed(),
     }  # fmt: skip
-    sentence = ledger()[claim]["sentence"].strip('"')
+    sentence = ledger()[claim]["sentence"]
     plain = f"{claim}: {sentence}\n{result.upper()}" + (
         f": {limits}" if limits and result in (WITHIN, UNTESTABLE) else ""
     )
@@ -127,7 +127,7 @@ def _box(record: dict) -> str:
         f'<div role="note" aria-label="Verdict on claim {html.escape(record["id"])}" style="border-left:6px solid '
         f'{colour};padding:.5em 1em;margin:.5em 0;max-width:44em">'
         f'<div style="font-size:85%">{said}</div>'
-        f'<div style="font-size:115%;margin:.2em 0">“{html.escape(claim["sentence"].strip(chr(34)))}”</div>'
+        f'<div style="font-size:115%;margin:.2em 0">{html.escape(claim["sentence"])}</div>'
         f"<div><b>{sign} {result}</b>{': ' if limits else ''}{limits}</div>"
         f'<table style="margin:.4em 0">{cells}</table><div style="font-size:85%">{conditions}</div></div>'
     )

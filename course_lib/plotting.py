@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 
 import matplotlib.pyplot as plt
+import numpy as np
 from IPython.display import display
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -50,6 +51,24 @@ def show(fig: Figure, alt: str) -> None:
     display(data, metadata={"image/png": {"alt": alt}}, raw=True)
 
 
+def show_heatmap(
+    values, rows: Sequence, columns: Sequence, *, down: str, across: str, label: str, alt: str, written: bool = False
+) -> None:
+    """A matrix from 0 up as colours, with names on both axes; `written` puts the numbers into the cells."""
+    fig, ax = figure(figsize=(7, 0.6 + 0.42 * len(rows) + 0.09 * max(len(str(column)) for column in columns)))
+    image = ax.imshow(values, cmap="cividis", vmin=0, aspect="auto")
+    for (row, column), value in np.ndenumerate(values) if written else ():
+        colour = "black" if value > 0.5 * np.max(values) else "white"
+        ax.text(column, row, f"{value:.2f}", ha="center", va="center", color=colour)
+    words = any(isinstance(column, str) for column in columns)
+    ax.set_xticks(range(len(columns)), columns, rotation=60 if words else 0, ha="right" if words else "center")
+    ax.set_yticks(range(len(rows)), rows)
+    ax.set(xlabel=across, ylabel=down)
+    ax.spines[:].set_visible(False)
+    fig.colorbar(image, label=label)
+    show(fig, alt)
+
+
 def draw_attention(ax: Axes, attention: AttentionMap, gold: SentencePair | None = None) -> None:
     """The map as a heatmap from 0 to 1, words on both axes; sure links of `gold` framed, possible ones dotted."""
     image = ax.imshow(attention.weights, cmap="cividis", vmin=0, vmax=1, aspect="equal")
@@ -81,7 +100,7 @@ def draw_by_length(
         ax.plot(range(len(buckets)), values, linestyle, color=colour, marker=marker, label=name)
     if recorded_label:
         ax.fill_between([], [], color="grey", alpha=0.3, lw=0, label=recorded_label)
-    ax.set_xticks(range(len(buckets)), buckets)
+    ax.set_xticks(range(len(buckets)), buckets, rotation=45 if len(buckets) > 6 else 0)
     ax.set_xlabel("words in the English sentence")
     ax.set_ylabel("sentences all right")
     ax.set_ylim(-0.03, 1.03)

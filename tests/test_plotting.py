@@ -57,6 +57,18 @@ def test_curves_by_length_carry_their_names_and_the_bands_reach_from_lowest_to_h
     plotting.plt.close(fig)
 
 
+def test_a_heatmap_names_its_axes_and_writes_its_numbers(shown, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(plotting, "show", lambda fig, alt: drawn.append((fig.axes[0], alt)))
+    names = {"down": "size", "across": "word", "label": "share", "alt": "It falls."}
+    plotting.show_heatmap(np.array([[1.0, 0.25]]), [4], ["the", "cat"], written=True, **names)
+    ((ax, alt),) = drawn
+    assert ([text.get_text() for text in ax.texts], alt) == (["1.00", "0.25"], "It falls.")
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["the", "cat"]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("word", "size")
+    plotting.plt.close(ax.figure)
+
+
 def luminance(colour):
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
