@@ -24,6 +24,7 @@ function render({ model, el }) {
     label.textContent = name;
     const input = document.createElement(slider ? "input" : "select");
     input.dataset.control = i;
+    input.dataset.lmSuppressShortcuts = "true"; // else JupyterLab takes the arrow keys
     input.setAttribute("aria-label", name);
     if (slider) Object.assign(input, { type: "range", min: 0, max: options.length - 1, step: 1 });
     else options.forEach((option, n) => input.add(new Option(option, n)));

@@ -11,6 +11,7 @@ function render({ model, el }) {
   model.get("options").forEach((option, i) => {
     const label = document.createElement("label");
     const input = Object.assign(document.createElement("input"), { type: "radio", name, value: i });
+    input.dataset.lmSuppressShortcuts = "true"; // else JupyterLab takes the arrow keys
     input.checked = model.get("chosen") === i;
     input.addEventListener("change", () => {
       model.set("chosen", i);
