@@ -2,9 +2,11 @@
 
 import linecache
 import multiprocessing
+import os
 import pickle
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, wait
@@ -88,6 +90,13 @@ def _start_worker(to_parent) -> None:
     _to_parent = to_parent
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupted notebook ends its workers itself
     torch.set_num_threads(1)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A notebook that is restarted or killed leaves no worker behind."""
+    multiprocessing.parent_process().join()
+    os._exit(1)
 
 
 def _call(pickled: bytes, cells: dict) -> bytes:

@@ -3,6 +3,8 @@
 import multiprocessing
 import os
 import re
+import subprocess
+import sys
 import time
 from functools import partial
 
@@ -108,6 +110,41 @@ def count(label, steps):
         time.sleep(0.05)
         progress.advance(loss=0.5)
     progress.finish(f"{steps} steps")
+
+
+KILLED = """
+import os, time
+from course_lib.processes import side_by_side
+
+def job():
+    os.write(1, f"{os.getpid()}\\n".encode())  # at once, so that two workers do not mix their lines
+    time.sleep(60)
+
+if __name__ == "__main__":
+    side_by_side({"one": job, "two": job})
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no way to ask whether a process is there")
+def test_a_killed_parent_leaves_no_process(tmp_path):
+    script = tmp_path / "killed.py"
+    script.write_text(KILLED)
+    parent = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True)
+    workers = [int(parent.stdout.readline()) for _ in range(2)]
+    parent.kill()
+    parent.wait()
+    deadline = time.monotonic() + 10
+    while any(is_there(worker) for worker in workers):
+        assert time.monotonic() < deadline, "a worker outlives its parent"
+        time.sleep(0.1)
+
+
+def is_there(process):
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def test_a_bar_ends_as_one_line_of_result(capsys):
