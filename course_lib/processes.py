@@ -59,9 +59,9 @@ class Progress:
     In a worker process it sends what it would draw to the process that waits for it.
     """
 
-    def __init__(self, label: str, total: int, lines: Lines | None = None):
+    def __init__(self, label: str, total: int):
         self.label, self.total, self.done = label, total, 0
-        self.lines = lines or Lines()
+        self.lines = Lines()
         self.started = self.sent = time.monotonic()
 
     def advance(self, **figures: float) -> None:
