@@ -68,6 +68,7 @@ class Explorer(anywidget.AnyWidget):
 
     def _repr_mimebundle_(self, **options):
         data, metadata = super()._repr_mimebundle_(**options)
+        data["text/plain"] = self.state()
         data["text/html"] = f"<div><p><i>{html.escape(self.state())}</i></p>{self.shown()}</div>"
         return data, metadata
 
@@ -102,6 +103,7 @@ class Prediction(anywidget.AnyWidget):
     def _repr_mimebundle_(self, **more):
         data, metadata = super()._repr_mimebundle_(**more)
         items = "".join(f"<li>{html.escape(option)}</li>" for option in self.options)
+        data["text/plain"] = f"Your prediction: {self.question}"
         data["text/html"] = f"<p>Your prediction: {html.escape(self.question)}</p><ul>{items}</ul>"
         return data, metadata
 
