@@ -3,7 +3,7 @@ PYTHON ?= python3
 COURSE = @$(PYTHON) -m course_lib
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test check notebooks format record seeds
+.PHONY: help lab test check notebooks format record seeds bench
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1@\2/p' Makefile | awk -F@ '{ printf "%-15s %s\n", $$1, $$2 }'
@@ -28,3 +28,6 @@ record: ## run the lessons' experiments with all seeds and variants, and record 
 
 seeds: ## execute the lessons with N fresh seeds and count the verdicts (make seeds N=10)
 	$(COURSE) seeds $(N) $(ARGS)
+
+bench: ## compare the training speed of attention, its textbook form and no attention (half a minute)
+	$(COURSE) bench

@@ -204,7 +204,14 @@ def seeds(arguments):
     print(lessons.agreement(runs))
 
 
-VERBS = {verb.__name__: verb for verb in (setup, lab, test, check, notebooks, format, record, seeds)}
+def bench(arguments):
+    """compare the training speed of attention, its textbook form and no attention (half a minute)"""
+    from course_lib import bench
+
+    print(bench.compare())
+
+
+VERBS = {verb.__name__: verb for verb in (setup, lab, test, check, notebooks, format, record, seeds, bench)}
 NEED_TEST_TOOLS = {test, check, format}
 
 

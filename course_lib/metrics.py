@@ -2,7 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from course_lib.corpus import Bucket, Corpus, SentencePair
+from jaxtyping import Float
+from torch import Tensor
+
+from course_lib.attention_map import AttentionMap
+from course_lib.corpus import Bucket, Corpus, Links, SentencePair
 from course_lib.decoding import greedy
 
 
@@ -66,3 +70,42 @@ def alignment_error_rate(proposed: Iterable[Iterable[tuple[int, int]]], pairs: S
         hits += len(links & pair.sure) + len(links & pair.possible)
         size += len(links) + len(pair.sure)
     return 1 - hits / size
+
+
+def strongest_links(weights: Float[Tensor, "batch target source"], pairs: Sequence[SentencePair]) -> list[Links]:
+    """A_t = {(t, argmax_i α_{t,i})}: from each word of the reference to the source word with the largest weight.
+
+    The weights are those of teacher forcing, so that row t belongs to word t of the reference. What lies behind a
+    sentence (the step that writes `<eos>`, and padding) is left out; a row of zeros proposes nothing.
+
+    Args:
+        weights: of a whole batch, as `model(batch.source, batch.source_mask, batch.target_input)` gives them.
+        pairs: those of the batch, in its order.
+    Returns:
+        for each pair its links (target position, source position), for `alignment_error_rate`.
+    Raises:
+        ValueError: another number of pairs than of rows in the batch; fewer target or source positions than the
+            pair has words; or weights that do not sum to 1 over the source words (`AttentionMap`).
+
+    >>> import torch
+    >>> pair = SentencePair(("black", "cat"), ("chat", "noir"))
+    >>> sorted(strongest_links(torch.tensor([[[0.1, 0.9], [0.7, 0.3], [0.5, 0.5]]]), [pair])[0])
+    [(0, 1), (1, 0)]
+    """
+    if len(weights) != len(pairs):
+        raise ValueError(
+            f"attention weights of {len(weights)} sentences for {len(pairs)} sentence pairs; "
+            "give the pairs of the batch, in its order"
+        )
+    proposed = []
+    for sentence, pair in zip(weights, pairs, strict=True):
+        targets, sources = sentence.shape
+        if targets < len(pair.target) or sources < len(pair.source):
+            raise ValueError(
+                f"the weights have {targets} target and {sources} source positions, too few for the "
+                f"{len(pair.target)} and {len(pair.source)} words of {pair}; are the pairs in the batch's order?"
+            )
+        seen = AttentionMap(sentence[: len(pair.target), : len(pair.source)], pair.target, pair.source)
+        # Not `seen.strongest()`: how a map is shown is no part of a fingerprint, and what is measured must be.
+        proposed.append(frozenset((t, int(row.argmax())) for t, row in enumerate(seen.weights) if row.any()))
+    return proposed

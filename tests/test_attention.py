@@ -2,6 +2,8 @@
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from torch.testing import assert_close
 
 from course_lib.attention import AdditiveScore, DotScore, GeneralScore, attend
@@ -72,12 +74,33 @@ def test_with_everything_masked_the_context_is_zero():
     assert not context.any() and not weights.any()
 
 
-@pytest.mark.parametrize("make", [AdditiveScore, GeneralScore])
-def test_permuting_the_keys_permutes_the_weights_and_leaves_the_context(make):
-    query, keys = query_and_keys()
-    score = make(QUERY_SIZE, KEY_SIZE).double()
-    order = torch.tensor([3, 0, 4, 1, 2])
-    context, weights = attend(score(query, score.project_keys(keys)), keys)
-    moved_context, moved = attend(score(query, score.project_keys(keys[:, order])), keys[:, order])
+SCORES = [(AdditiveScore, KEY_SIZE), (DotScore, QUERY_SIZE), (GeneralScore, KEY_SIZE)]
+every_score = pytest.mark.parametrize(("make", "key_size"), SCORES, ids=["additive", "dot", "general"])
+masks = st.lists(st.lists(st.booleans(), min_size=KEYS, max_size=KEYS), min_size=BATCH, max_size=BATCH)
+
+
+@every_score
+@given(order=st.permutations(range(KEYS)), mask=masks)
+def test_permuting_the_states_permutes_the_weights_and_leaves_the_context(make, key_size, order, mask):
+    query, states = query_and_keys(key_size=key_size)
+    score, mask = make(QUERY_SIZE, key_size).double(), torch.tensor(mask)
+    context, weights = attend(score(query, score.project_keys(states)), states, mask)
+    moved_states = states[:, order]
+    moved_context, moved = attend(score(query, score.project_keys(moved_states)), moved_states, mask[:, order])
     assert_close(moved, weights[:, order])
     assert_close(moved_context, context)
+
+
+@every_score
+@given(mask=masks)
+def test_a_masked_state_has_weight_zero_and_gradient_zero_as_key_and_as_value(make, key_size, mask):
+    query, states = query_and_keys(key_size=key_size)
+    score, mask = make(QUERY_SIZE, key_size).double(), torch.tensor(mask)
+    keys, values = states.clone().requires_grad_(), states.clone().requires_grad_()
+    context, weights = attend(score(query, score.project_keys(keys)), values, mask)
+    assert torch.equal(weights != 0, mask)
+    context.square().sum().backward()
+    assert not keys.grad[~mask].any() and not values.grad[~mask].any()
+    assert values.grad[mask].any(-1).all()
+    choice = mask.sum(1) > 1  # a single key has weight 1, whatever its score
+    assert keys.grad[mask & choice[:, None]].any(-1).all()

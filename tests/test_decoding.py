@@ -1,5 +1,6 @@
 """Greedy decoding, on models whose answers are known beforehand."""
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -7,7 +8,7 @@ from torch.testing import assert_close
 
 from course_lib import decoding
 from course_lib.attention import AdditiveScore
-from course_lib.corpus import EOS
+from course_lib.corpus import BOS, EOS
 from course_lib.decoding import greedy
 from course_lib.recurrent import EncoderDecoder, Memory
 
@@ -108,6 +109,75 @@ def test_many_sentences_equal_one_at_a_time_in_the_given_order(corpus, monkeypat
             assert_close(translation.attention.weights, alone.attention.weights, atol=1e-9, rtol=0)
         else:
             assert translation.attention is None
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def gru(x, h, name, w, suffix=""):
+    """One step of a GRU with torch's gates: reset, update, new (Cho et al. 2014, with h inside the reset)."""
+    read, kept = w[f"{name}.weight_ih{suffix}"] @ x, w[f"{name}.weight_hh{suffix}"] @ h
+    read_r, read_z, read_n = np.split(read + w[f"{name}.bias_ih{suffix}"], 3)
+    kept_r, kept_z, kept_n = np.split(kept + w[f"{name}.bias_hh{suffix}"], 3)
+    r, z = sigmoid(read_r + kept_r), sigmoid(read_z + kept_z)
+    return (1 - z) * np.tanh(read_n + r * kept_n) + z * h
+
+
+def encode_by_hand(numbers, w, bidirectional):
+    """All states h_i, and h_n; two directions stand side by side."""
+    embedded = w["source_embedding.weight"][numbers]
+    forward, backward = [np.zeros(6)], [np.zeros(6)]
+    for x in embedded:
+        forward.append(gru(x, forward[-1], "encoder", w, "_l0"))
+    if not bidirectional:
+        return np.array(forward[1:]), forward[-1]
+    for x in embedded[::-1]:
+        backward.append(gru(x, backward[-1], "encoder", w, "_l0_reverse"))
+    return np.hstack([forward[1:], backward[:0:-1]]), np.hstack([forward[-1], backward[-1]])
+
+
+@pytest.mark.parametrize("bidirectional", [False, True], ids=["one way", "two ways"])
+def test_three_steps_equal_those_by_hand(corpus, bidirectional):
+    """Everything between the words read and the words written, once more in plain NumPy."""
+    torch.manual_seed(0)
+    french = corpus.target_vocabulary
+    sizes = len(corpus.source_vocabulary), len(french)
+    settings = {"hidden_size": 6, "embedding_size": 5, "bidirectional": bidirectional, "attention": AdditiveScore}
+    model = EncoderDecoder(*sizes, **settings).double()
+    with torch.no_grad():
+        model.output.weight *= 5  # so that it does not write one word three times
+        model.output.bias[french.numbers[EOS]] = -99.0  # and goes on for three
+    w = {name: weight.numpy() for name, weight in model.state_dict().items()}
+    numbers = corpus.source_vocabulary.encode(SMALL_CAT)
+
+    memory = model.encode(torch.tensor([numbers]), None)
+    library_state = model.start(memory)
+    states, last = encode_by_hand(numbers, w, bidirectional)
+    state = np.tanh(w["bridge.weight"] @ last + w["bridge.bias"])  # s_0
+    word, written, seen = french.numbers[BOS], [], []
+    for _ in range(3):
+        query = w["score.query_projection.weight"] @ state  # W_s s_{t-1}
+        keys = states @ w["score.key_projection.weight"].T + w["score.key_projection.bias"]  # W_h h_i + b
+        scores = np.tanh(query + keys) @ w["score.energy.weight"][0]  # v
+        weights = np.exp(scores) / np.exp(scores).sum()
+        context = weights @ states
+        state = gru(np.hstack([w["target_embedding.weight"][word], context]), state, "cell", w)
+        logits = w["output.weight"] @ np.hstack([state, context]) + w["output.bias"]
+
+        with torch.no_grad():
+            library = model.step(torch.tensor([word]), library_state, memory)
+        library_logits, library_state, library_weights = library
+        for theirs, own in ((library_logits, logits), (library_state[0], state), (library_weights, weights)):
+            np.testing.assert_allclose(theirs[0], own, atol=1e-10, rtol=0)
+        word = int(logits.argmax())
+        written.append(french.words[word])
+        seen.append(weights)
+
+    assert len(set(written)) > 1
+    (translation,) = greedy(model, corpus, [SMALL_CAT])
+    assert list(translation.tokens[:3]) == written
+    np.testing.assert_allclose(translation.attention.weights[:3], seen, atol=1e-10, rtol=0)
 
 
 def test_decoding_makes_no_gradients_and_switches_dropout_off(corpus):

@@ -2,11 +2,20 @@
 
 import pytest
 import sacrebleu
+import torch
 
 from course_lib import metrics
+from course_lib.attention import AdditiveScore
 from course_lib.corpus import RECURRING, SentencePair
 from course_lib.decoding import Translation
-from course_lib.metrics import accuracy_by_length, alignment_error_rate, corpus_bleu, sentence_accuracy
+from course_lib.metrics import (
+    accuracy_by_length,
+    alignment_error_rate,
+    corpus_bleu,
+    sentence_accuracy,
+    strongest_links,
+)
+from course_lib.recurrent import EncoderDecoder
 
 
 def pair(french, sure=(), possible=()):
@@ -25,6 +34,8 @@ def pair(french, sure=(), possible=()):
         ({(0, 0), (1, 1), (2, 1)}, 0),  # and a possible one
         ({(0, 0)}, 1 - 2 / 3),  # one of two sure links missed
         ({(0, 0), (2, 1)}, 1 - 3 / 4),  # the possible one in its place
+        ({(2, 1)}, 1 - 1 / 3),  # the possible one alone
+        ({(2, 1), (0, 1)}, 1 - 1 / 4),  # and a wrong one
         ({(0, 0), (1, 1), (2, 2)}, 1 - 4 / 5),  # one too many
         ({(0, 1), (1, 0)}, 1),  # all wrong
         (set(), 1),
@@ -38,6 +49,17 @@ def test_alignment_error_rate_by_hand(proposed, rate):
 def test_alignment_error_rate_counts_links_of_all_pairs_together():
     gold = [pair("un", sure={(0, 0)}), pair("un deux trois", sure={(0, 0), (1, 1), (2, 2)})]
     assert alignment_error_rate([{(0, 0)}, set()], gold) == pytest.approx(1 - 2 / 5)
+
+
+def test_a_long_pair_counts_for_more_than_a_short_one():
+    gold = [
+        pair("un", sure={(0, 0)}),
+        pair("un deux", sure={(0, 0)}, possible={(1, 0), (1, 1)}),
+        pair("un deux trois", sure={(0, 0), (1, 1), (2, 2)}),
+    ]
+    proposed = [{(0, 0)}, {(0, 1), (1, 0)}, {(0, 0), (1, 1), (2, 1)}]
+    sure, possible, links, gold_sure = 1 + 0 + 2, 1 + 1 + 2, 1 + 2 + 3, 1 + 1 + 3
+    assert alignment_error_rate(proposed, gold) == pytest.approx(1 - (sure + possible) / (links + gold_sure))
 
 
 def test_gold_links_themselves_have_no_error(corpus):
@@ -54,6 +76,75 @@ def test_a_link_outside_the_sentence_pair_is_refused(link):
 def test_without_gold_there_is_no_alignment_error_rate():
     with pytest.raises(ValueError, match="no gold links are known"):
         alignment_error_rate([{(0, 0)}], [pair("un deux")])
+
+
+# ---- links from attention ----
+
+
+def linked(english, french, sure):
+    return SentencePair(tuple(english.split()), tuple(french.split()), frozenset(sure), frozenset(sure))
+
+
+CHAT = linked("the black cat", "le chat noir", {(0, 0), (1, 2), (2, 1)})
+COURT = linked("dogs run", "courent chiens", {(0, 1), (1, 0)})
+WEIGHTS = torch.tensor(
+    [
+        [[0.8, 0.1, 0.1], [0.2, 0.2, 0.6], [0.3, 0.3, 0.4], [0.1, 0.8, 0.1]],  # le chat noir <eos>
+        [[0.4, 0.6, 0.0], [0.9, 0.1, 0.0], [0.0, 1.0, 0.0], [0.5, 0.5, 0.0]],  # courent chiens <eos> <pad>
+    ]
+)
+
+
+def test_a_word_is_linked_to_the_word_with_the_largest_weight_and_eos_and_padding_are_left_out():
+    chat, court = strongest_links(WEIGHTS, [CHAT, COURT])
+    assert chat == {(0, 0), (1, 2), (2, 2)} and court == {(0, 1), (1, 0)}
+    assert alignment_error_rate([chat, court], [CHAT, COURT]) == pytest.approx(1 - (4 + 4) / (5 + 5))
+
+
+def test_columns_of_padding_are_not_looked_at():
+    wider = torch.cat([WEIGHTS, torch.zeros(2, 4, 2)], -1)
+    assert strongest_links(wider, [CHAT, COURT]) == strongest_links(WEIGHTS, [CHAT, COURT])
+
+
+def test_a_row_of_zeros_proposes_no_link():
+    weights = WEIGHTS.clone()
+    weights[0, 1] = 0
+    assert strongest_links(weights, [CHAT, COURT])[0] == {(0, 0), (2, 2)}
+
+
+def test_the_links_of_a_batch_are_those_of_its_pairs_alone(corpus):
+    torch.manual_seed(0)
+    sizes = len(corpus.source_vocabulary), len(corpus.target_vocabulary)
+    model = EncoderDecoder(*sizes, hidden_size=8, attention=AdditiveScore).double()
+    pairs = corpus.train[:20]
+
+    def links(pairs):
+        batch = corpus.batch(pairs)
+        return strongest_links(model(batch.source, batch.source_mask, batch.target_input)[1], pairs)
+
+    together = links(pairs)
+    assert [len(found) for found in together] == [len(pair.target) for pair in pairs]
+    assert together == [links([pair])[0] for pair in pairs]
+
+
+@pytest.mark.parametrize(
+    ("weights", "pairs", "said"),
+    [
+        (WEIGHTS, [CHAT], "weights of 2 sentences for 1 sentence pairs; give the pairs of the batch, in its order"),
+        (WEIGHTS[:, :2], [CHAT, COURT], "2 target and 3 source positions, too few for the 3 and 3 words of the black"),
+        (
+            WEIGHTS[..., :2],
+            [CHAT, COURT],
+            "4 target and 2 source positions, too few for the 3 and 3 words of the black",
+        ),
+        (WEIGHTS.flip(0), [COURT, COURT], "the row of 'courent' sums to 0.9000, not 1"),
+        (WEIGHTS * torch.nan, [CHAT, COURT], "the row of 'le' holds NaN"),
+    ],
+    ids=["pairs", "target", "source", "another order", "NaN"],
+)
+def test_weights_that_do_not_fit_the_pairs_are_refused(weights, pairs, said):
+    with pytest.raises(ValueError, match=said):
+        strongest_links(weights, pairs)
 
 
 # ---- BLEU ----

@@ -125,6 +125,35 @@ def test_what_stands_in_the_padding_does_not_matter(attention, number):
     assert torch.equal(model(SENTENCES, mask, WRITTEN)[0], model(changed, mask, WRITTEN)[0])
 
 
+@cells
+@directions
+@attentions
+def test_padding_has_no_gradient(cell, bidirectional, attention):
+    model = make(cell=cell, bidirectional=bidirectional, attention=attention)
+    source, padding = SENTENCES.clone(), SOURCE - 1
+    mask = torch.tensor([[True] * 6, [True] * 4 + [False] * 2, [True] + [False] * 5])
+    source[source == padding] = 4
+    source[~mask] = padding
+    model(source, mask, WRITTEN)[0].square().sum().backward()
+    gradient = model.source_embedding.weight.grad
+    assert not gradient[padding].any()
+    assert gradient[source[mask]].any(-1).all()
+
+
+@cells
+@directions
+def test_a_state_knows_the_words_before_it_and_with_two_directions_all(cell, bidirectional):
+    """Which words each state has a gradient to: a triangle one way, everything two ways."""
+    model = make(cell=cell, bidirectional=bidirectional)
+    sentence = torch.arange(4, 10)  # no word twice, so that a row of the embedding is one word of the sentence
+    states = model.encode(sentence[None], None).states[0]
+    direction = torch.randn(states.shape[-1], generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    known = [torch.autograd.grad(h @ direction, model.source_embedding.weight, retain_graph=True)[0] for h in states]
+    known = torch.stack(known)[:, sentence].ne(0).any(-1)
+    everything = torch.ones(6, 6, dtype=torch.bool)
+    assert torch.equal(known, everything if bidirectional else everything.tril())
+
+
 @given(st.integers(1, 3))
 def test_a_step_does_not_know_later_words(step):
     model = make(attention=AdditiveScore)

@@ -1,0 +1,119 @@
+"""How fast the attention model trains, beside its textbook form and beside no attention: a benchmark, not a test.
+
+It stands outside the floors, as `lessons` does: the verb `bench` imports it, and no module does.
+"""
+
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.testing import assert_close
+
+from course_lib.attention import AdditiveScore
+from course_lib.corpus import PAD, SPECIALS, Batch, Batches, Corpus, toy_french
+from course_lib.recurrent import EncoderDecoder
+
+
+class TextbookScore(AdditiveScore):
+    """The same score, term by term as the formula has it: W_h h_i + b is computed anew at each step of the decoder."""
+
+    def project_keys(self, keys: Float[Tensor, "batch key d_key"]) -> Float[Tensor, "batch key d_key"]:
+        return keys
+
+    def forward(
+        self, query: Float[Tensor, "batch d_query"], keys: Float[Tensor, "batch key d_key"]
+    ) -> Float[Tensor, "batch key"]:
+        return super().forward(query, super().project_keys(keys))
+
+
+SCORES = {  # by the model's name in the table
+    "attention, keys projected once": AdditiveScore,
+    "attention, keys at each step": TextbookScore,
+    "no attention": None,
+}
+
+
+def compare(
+    corpus: Corpus | None = None, *, state_size: int = 128, batch_size: int = 64, steps: int = 20, rounds: int = 9
+) -> str:
+    """Trains the three models in turn, round after round, on the same batches; a table of their speeds.
+
+    Args:
+        corpus: toy French if not given.
+        steps: batches a round; drawn once, the same in every round, so that only the machine varies between rounds.
+        rounds: each gives one speed a model. Taken in turn, all three meet whatever else the machine does.
+    Raises:
+        AssertionError: the first two models do not compute the same.
+    """
+    corpus = corpus or toy_french(tests=0)
+    sizes = len(corpus.source_vocabulary), len(corpus.target_vocabulary)
+    drawn = list(Batches(corpus, corpus.train, batch_size)(torch.Generator().manual_seed(0)))[:steps]
+    models = {}
+    for name, score in SCORES.items():
+        torch.manual_seed(0)
+        models[name] = EncoderDecoder(*sizes, hidden_size=state_size, attention=score)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        once, at_each_step, _ = models.values()
+        assert_same(once, at_each_step, drawn[0])
+        speeds = list(measure(list(models.values()), drawn, rounds))
+    finally:
+        torch.set_num_threads(threads)
+    title = (
+        f"Training on toy French: state {state_size}, batches of {batch_size}, Adam, one thread.\n"
+        f"Target words (with <eos>) a second of computing time: the median of {rounds} rounds of {len(drawn)} batches."
+    )
+    return f"{title}\n\n{table(models, speeds)}"
+
+
+def loss_of(model: nn.Module, batch: Batch) -> Float[Tensor, ""]:
+    """Cross-entropy in nats a target word, as `training.fit` has it."""
+    logits, _ = model(batch.source, batch.source_mask, batch.target_input)
+    return F.cross_entropy(logits.flatten(0, 1), batch.target_output.flatten(), ignore_index=SPECIALS.index(PAD))
+
+
+def assert_same(one: nn.Module, two: nn.Module, batch: Batch) -> None:
+    """Raises AssertionError unless both have equal logits, and equal gradients of the loss, to 1e-5."""
+    logits = [model(batch.source, batch.source_mask, batch.target_input)[0] for model in (one, two)]
+    assert_close(*logits, atol=1e-5, rtol=1e-5)
+    gradients = [torch.autograd.grad(loss_of(model, batch), list(model.parameters())) for model in (one, two)]
+    assert_close(*gradients, atol=1e-5, rtol=1e-5)
+
+
+def measure(models: Sequence[nn.Module], batches: Sequence[Batch], rounds: int) -> Iterator[list[float]]:
+    """For each round the speed of each model, in target words a second of computing time.
+
+    A step is forward, backward and Adam. A round before the first warms up and is not timed.
+    """
+    words = sum(int(batch.target_mask.sum()) for batch in batches)  # with <eos>, which is written too
+    optimizers = [torch.optim.Adam(model.parameters()) for model in models]
+    for number in range(rounds + 1):
+        speeds = []
+        for model, optimizer in zip(models, optimizers, strict=True):
+            started = time.process_time()
+            for batch in batches:
+                optimizer.zero_grad()
+                loss_of(model, batch).backward()
+                optimizer.step()
+            speeds.append(words / (time.process_time() - started))
+        if number:
+            yield speeds
+
+
+def table(models: dict[str, nn.Module], speeds: Sequence[Sequence[float]]) -> str:
+    """One row a model; `relative` is the median over rounds of its speed against the first model's in that round."""
+    width = max(map(len, models))
+    rows = [f"{'model':<{width}}  parameters  words/s  (lowest – highest)  relative"]
+    for (name, model), own in zip(models.items(), zip(*speeds, strict=True), strict=True):
+        parameters = sum(parameter.numel() for parameter in model.parameters())
+        relative = statistics.median(speed / first for speed, (first, *_) in zip(own, speeds, strict=True))
+        spread = f"({min(own):,.0f} – {max(own):,.0f})"
+        rows.append(
+            f"{name:<{width}}  {parameters:>10,}  {statistics.median(own):>7,.0f}  {spread:>18}  {relative:>8.2f}"
+        )
+    return "\n".join(rows)
