@@ -1,13 +1,14 @@
 """Explorers: a pure function from a state to a frame of HTML, and a thin shell with controls.
 
-A shell computes the frames of all states once, so it also works where no kernel runs.
+A shell computes the frames of all states once, so it also works where no kernel runs; where there are too many,
+it computes each when it is chosen.
 """
 
 import difflib
 import html
 import itertools
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import anywidget
@@ -26,6 +27,7 @@ class Explorer(anywidget.AnyWidget):
         frame: from a value for each control to HTML; called for every combination.
         controls: names, as they are shown, and their values in order; numbers get a slider, words a menu.
         start: the state shown first; the first values if not given.
+        ahead: False computes a frame only when it is chosen, which takes a running kernel.
     Raises:
         ValueError: a control has no value, or `start` has a value that its control lacks.
     """
@@ -36,7 +38,14 @@ class Explorer(anywidget.AnyWidget):
     frames = traitlets.Dict().tag(sync=True)
     chosen = traitlets.List().tag(sync=True)
 
-    def __init__(self, frame: Callable[..., str], controls: dict[str, Sequence], start: dict | None = None):
+    def __init__(
+        self,
+        frame: Callable[..., str],
+        controls: dict[str, Sequence],
+        start: dict | None = None,
+        *,
+        ahead: bool = True,
+    ):
         empty = [name for name, values in controls.items() if not len(values)]
         if empty:
             raise ValueError(f"the control {empty[0]!r} has no value to choose")
@@ -44,18 +53,27 @@ class Explorer(anywidget.AnyWidget):
         for name, value in start.items():
             if value not in controls.get(name, ()):
                 raise ValueError(f"{name} = {value!r} is none of {controls.get(name)}")
-        states = itertools.product(*(range(len(values)) for values in controls.values()))
+        chosen = [list(values).index(start.get(name, values[0])) for name, values in controls.items()]
+        states = itertools.product(*(range(len(values)) for values in controls.values())) if ahead else [chosen]
+
+        def computed(state: Sequence[int]) -> dict[str, str]:
+            values = (values[i] for values, i in zip(controls.values(), state, strict=True))
+            return {",".join(map(str, state)): frame(*values)}
+
         super().__init__(
             controls=[
                 {"name": name, "options": [str(v) for v in values], "slider": not isinstance(values[0], str)}
                 for name, values in controls.items()
             ],
-            frames={
-                ",".join(map(str, state)): frame(*(v[i] for v, i in zip(controls.values(), state, strict=True)))
-                for state in states
-            },
-            chosen=[list(values).index(start.get(name, values[0])) for name, values in controls.items()],
+            frames={key: shown for state in states for key, shown in computed(state).items()},
+            chosen=chosen,
         )
+
+        def follow(change: dict) -> None:
+            self.frames = computed(change["new"])
+
+        if not ahead:
+            self.observe(follow, "chosen")
 
     def state(self) -> str:
         """What the controls say, in words."""
@@ -111,6 +129,70 @@ class Prediction(anywidget.AnyWidget):
         """Shows what was predicted beside what was measured."""
         said = self.options[self.chosen] if self.chosen >= 0 else "nothing yet"
         display(HTML(f"<p>You predicted: <b>{html.escape(said)}</b>. Measured: <b>{html.escape(measured)}</b>.</p>"))
+
+
+# --- the warm-up -----------------------------------------------------------------------------------------
+
+
+def softmax_frame(words: Sequence[str], *scores: float) -> str:
+    """The softmax weights of the scores, one bar a word, beside the powers exp(score) that they come from."""
+    powers = np.exp(scores)
+    weights = powers / powers.sum()
+    rows = []
+    for i, (word, score, power, weight) in enumerate(zip(words, scores, powers, weights, strict=True)):
+        top, line, length = 32 * i + 6, 32 * i + 22, 300 * weight
+        rows.append(
+            f'<text y="{line}">{html.escape(word)}<tspan x="70">exp({score}) = {power:.2f}</tspan>'
+            f'<tspan x="{length + 206:.0f}">{weight:.3f}</tspan></text>'
+            f'<path d="M200 {top}h{length:.1f}v22H200" fill="#0072b2"/>'
+        )
+    said = ", ".join(f"{html.escape(word)} {weight:.3f}" for word, weight in zip(words, weights, strict=True))
+    height = 32 * len(words)
+    return (
+        f'<svg viewBox="0 0 560 {height}" width="560" height="{height}" fill="currentColor" font-size="15" role="img" '
+        f'aria-label="weights: {said}">{"".join(rows)}</svg>'
+        f"<div>sum of the powers: {powers.sum():.2f}; each is divided by it, so the weights add up to 1</div>"
+    )
+
+
+def descent_frame(
+    loss: Callable, slope: Callable, start: float, span: tuple[float, float], rate: float, steps: int
+) -> str:
+    """The curve of `loss` over `span`, and where `steps` steps  w <- w - rate * slope(w)  lead from `start`."""
+    path = [start]
+    for _ in range(steps):
+        path.append(path[-1] - rate * slope(path[-1]))
+    low, high = span
+    grid = np.linspace(low, high, 25)
+    tallest = max(loss(w) for w in grid)
+
+    def place(w: float, height: float) -> str:
+        return f"{20 + 520 * (w - low) / (high - low):.0f} {180 - 165 * height / tallest:.0f}"
+
+    def number(value: float) -> str:
+        return f"{value:.2f}".replace("-0.00", "0.00").replace("-", "−")
+
+    curve = "L".join(place(w, loss(w)) for w in grid)
+    way = "L".join(place(w, loss(w)) for w in path)
+    w, rise = path[-1], slope(path[-1])
+    tangent = "L".join(place(w + d, loss(w) + d * rise) for d in (-0.1 * (high - low), 0.1 * (high - low)))
+    ticks = "".join(
+        f'<text x="{x}" y="199" text-anchor="middle">{tick:g}</text>'
+        for x, tick in ((20, low), (280, (low + high) / 2), (540, high))
+    )
+    off = "" if low <= w <= high else ", off the picture"
+    here = f"after {steps} {'step' if steps == 1 else 'steps'}: w = {number(w)}, loss {number(loss(w))}{off}"
+    return (
+        '<svg viewBox="0 0 560 205" width="560" height="205" fill="none" stroke-width="2" role="img" '
+        f'aria-label="the loss as a curve over w; {here}">'
+        f'<path d="M{curve}" stroke="#999"/><path d="M{way}" stroke="#0072b2"/>'
+        f'<path d="M{way.replace("L", "h.1M")}h.1" stroke="#0072b2" stroke-width="9" stroke-linecap="round"/>'
+        f'<path d="M{tangent}" stroke="#d55e00" stroke-width="3" stroke-dasharray="6 4"/>'
+        f'<g fill="currentColor" font-size="13">{ticks}<text y="12">loss</text><text x="410" y="199">w</text></g></svg>'
+        f"<div>w: {' → '.join(map(number, path))}</div>"
+        f"<div><b>{here}</b></div><div>slope there (dashed) {number(rise)}; "
+        f"the next step moves w by −{rate:g} · ({number(rise)}) = {number(-rate * rise)}</div>"
+    )
 
 
 # --- lesson 1 --------------------------------------------------------------------------------------------
@@ -185,4 +267,100 @@ def translation_frame(source: Sequence[str], reference: Sequence[str], written: 
         f"<div><b>the model writes:</b> {_marked(written, right)}</div>"
         f"<div><b>it should be:</b> {html.escape(' '.join(reference))}</div>"
         f"<div><b>{verdict}</b></div>"
+    )
+
+
+# --- lesson 2 --------------------------------------------------------------------------------------------
+
+
+def _percent(weights: Iterable[float]) -> str:
+    return ", ".join(f"{weight:.0%}" for weight in weights)
+
+
+def flashlight_frame(words: Sequence[str], states: np.ndarray, degrees: float, length: float) -> str:
+    """A query in the plane, the words' states, the weights softmax(q · h_i), and the context Σ α_i h_i.
+
+    Args:
+        states: (words, 2), of length about 1.
+        degrees, length: where the query points, counted from the right against the clock, and how long it is.
+    """
+    angle = np.radians(degrees)
+    query = length * np.array([np.cos(angle), np.sin(angle)])
+    weights = np.exp(states @ query - (states @ query).max())
+    weights /= weights.sum()
+
+    def at(vector: np.ndarray, scale: float = 85) -> str:
+        return f"{130 + scale * vector[0]:.0f} {125 - scale * vector[1]:.0f}"
+
+    sides = [np.array([np.cos(angle + turn), np.sin(angle + turn)]) for turn in (-0.35, 0.35)]
+    parts = [f'<path d="M130 125L{at(sides[0], 120)}L{at(sides[1], 120)}z" fill="#f0e442" opacity=".35"/>']
+    for word, state, weight in zip(words, states, weights, strict=True):
+        parts.append(
+            f'<path d="M130 125L{at(state)}" stroke="#0072b2" stroke-width="{1.5 + 6 * weight:.1f}"/>'
+            f'<text x="{130 + 104 * state[0]:.0f}" y="{129 - 104 * state[1]:.0f}" text-anchor="middle">'
+            f"{html.escape(word)}</text>"
+        )
+    parts.append(f'<path d="M130 125L{at(query, 30)}" stroke="#000" stroke-width="2" stroke-dasharray="5 3"/>')
+    context = weights @ states
+    parts.append(
+        f'<path d="M130 125L{at(context)}" stroke="#d55e00" stroke-width="3"/>'
+        f'<circle cx="{130 + 85 * context[0]:.0f}" cy="{125 - 85 * context[1]:.0f}" r="6" fill="#d55e00"/>'
+    )
+    for row, (word, weight) in enumerate(zip(words, weights, strict=True)):
+        y = 60 + 32 * row
+        parts.append(
+            f'<text x="345" y="{y + 5}" text-anchor="end">{html.escape(word)}</text>'
+            f'<rect x="355" y="{y - 9}" width="{140 * weight:.0f}" height="18" fill="#0072b2"/>'
+            f'<text x="{361 + 140 * weight:.0f}" y="{y + 5}">{weight:.2f}</text>'
+        )
+    return (
+        '<svg viewBox="0 0 560 250" width="560" height="250" font-size="14" role="img" aria-label="weights '
+        f'{html.escape(", ".join(words))}: {_percent(weights)}">{"".join(parts)}</svg>'
+        "<div>dashed: the query · blue: the states, the wider the more weight · orange: the context, at "
+        f"({context[0]:.2f}, {context[1]:.2f})</div>"
+    )
+
+
+def attention_frame(
+    source: Sequence[str],
+    weights: Sequence[float],
+    written: Sequence[str],
+    candidates: dict[str, float],
+    gold: Iterable[int] = (),
+    scores: Sequence[float] = (),
+) -> str:
+    """One step of a decoder: the weights over the source words, and the likeliest words.
+
+    Args:
+        written: the words so far; the last is the one that this step writes.
+        candidates: the likeliest words and their probabilities.
+        gold: positions of the source words that the written word translates; they are marked.
+        scores: written above the weights, if given.
+    """
+    width = max(64, *(9 * len(word) + 14 for word in source))
+    parts = []
+    for i, (word, weight) in enumerate(zip(source, weights, strict=True)):
+        x = width * (i + 0.5)
+        parts.append(f'<rect x="{x - 20:.0f}" y="{106 - 80 * weight:.0f}" width="40" height="{80 * weight + 1:.0f}"/>')
+        parts.append(f'<text x="{x:.0f}" y="{100 - 80 * weight:.0f}">{weight:.2f}</text>')
+        parts.append(f'<text x="{x:.0f}" y="124">{html.escape(word)}</text>')
+        if scores:
+            parts.append(f'<text x="{x:.0f}" y="12">e = {scores[i]:.1f}</text>')
+        if i in gold:
+            parts.append(f'<text x="{x:.0f}" y="140" fill="#d55e00">◆</text>')
+    span = width * len(source)
+    rows = "".join(
+        f'<text x="96" y="{14 + 22 * row}" text-anchor="end">{html.escape(word)}</text>'
+        f'<rect x="104" y="{1 + 22 * row}" width="{200 * probability:.0f}" height="17" fill="#009e73"/>'
+        f'<text x="{110 + 200 * probability:.0f}" y="{14 + 22 * row}">{probability:.2f}</text>'
+        for row, (word, probability) in enumerate(candidates.items())
+    )
+    label = f"weights over {html.escape(' '.join(source))}: {_percent(weights)}"
+    likeliest = ", ".join(f"{html.escape(word)} {probability:.2f}" for word, probability in candidates.items())
+    return (
+        f"<div>written: {html.escape(' '.join(written[:-1]))} <b>{html.escape(written[-1])}</b></div>"
+        f'<svg viewBox="0 0 {span} 146" width="{span}" height="146" font-size="14" text-anchor="middle" role="img" '
+        f'aria-label="{label}"><g fill="#0072b2">{"".join(parts)}</g></svg>'
+        f'<svg viewBox="0 0 360 {22 * len(candidates)}" width="360" height="{22 * len(candidates)}" font-size="14" '
+        f'role="img" aria-label="likeliest words: {likeliest}" style="display:block">{rows}</svg>'
     )

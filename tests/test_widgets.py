@@ -73,6 +73,46 @@ def test_a_translation_that_stops_early_is_not_all_right():
     assert "3 words wrong or missing" in widgets.translation_frame(["the", "black", "cat"], ["le", "chat", "noir"], [])
 
 
+STATES = np.array([[0.9, 0.4], [-0.3, 0.95], [-0.85, -0.5]])
+
+
+@pytest.mark.parametrize("length", [0, 1, 4])
+def test_flashlight_frames_say_the_softmax_of_the_dot_products(length):
+    for degrees in range(0, 360, 10):
+        query = length * np.array([np.cos(np.radians(degrees)), np.sin(np.radians(degrees))])
+        weights = np.exp(STATES @ query) / np.exp(STATES @ query).sum()
+        frame = widgets.flashlight_frame(["the", "<b>", "cat"], STATES, degrees, length)
+        assert re.findall(r">(\d\.\d\d)<", frame) == [f"{weight:.2f}" for weight in weights]
+        assert f"({weights @ STATES[:, 0]:.2f}, {weights @ STATES[:, 1]:.2f})" in frame
+        assert "<b>" not in frame and "nan" not in frame
+
+
+def test_attention_frames_show_weights_scores_gold_and_candidates():
+    frame = widgets.attention_frame(
+        ["le", "chat", "noir"], [0.1, 0.3, 0.6], ["the", "black"], {"black": 0.9, "<eos>": 0.1}, [2], [0.1, 2.0, 2.4]
+    )
+    assert re.findall(r">(\d\.\d\d)<", frame) == ["0.10", "0.30", "0.60", "0.90", "0.10"]
+    assert re.findall(r"e = (\d\.\d)", frame) == ["0.1", "2.0", "2.4"]
+    assert "written: the <b>black</b>" in frame and "&lt;eos&gt;" in frame and "<eos>" not in frame
+    (gold,) = re.findall(r'<text x="(\d+)" y="140" fill="#d55e00">◆', frame)
+    assert f'<text x="{gold}" y="124">noir' in frame
+    without = widgets.attention_frame(["le"], [1.0], ["the"], {"the": 1.0})
+    assert "◆" not in without and "e =" not in without
+
+
+def test_on_demand_a_frame_is_computed_when_it_is_chosen():
+    computed = []
+
+    def frame(size):
+        computed.append(size)
+        return f"size {size}"
+
+    explorer = widgets.Explorer(frame, {"size": range(1000)}, start={"size": 7}, ahead=False)
+    assert (computed, explorer.shown()) == ([7], "size 7")
+    explorer.chosen = [3]
+    assert (computed, explorer.shown()) == ([7, 3], "size 3")
+
+
 @pytest.fixture
 def explorer():
     return widgets.Explorer(
@@ -121,3 +161,45 @@ def test_a_prediction_comes_back_to_what_was_said(monkeypatch):
     guess.compare("12")
     assert "nothing yet" in shown[0] and "many &lt; all" in shown[1] and "12" in shown[1]
     assert "many &lt; all" in guess._repr_mimebundle_()[0]["text/html"]
+
+
+# ---- the warm-up ----
+
+
+@given(st.lists(st.integers(-2, 5), min_size=1, max_size=4), st.integers(-3, 3))
+def test_softmax_frames_show_weights_that_a_shift_leaves_alone(scores, shift):
+    words = WORDS[: len(scores)]
+    frame = widgets.softmax_frame(words, *scores)
+    said = re.search(r'aria-label="weights: (.*?)"', frame)[1].split(", ")
+    assert [name for name, _ in map(str.split, said)] == list(words)
+    expected = np.exp(scores) / np.exp(scores).sum()
+    np.testing.assert_allclose([float(entry.split()[1]) for entry in said], expected, atol=5e-4)
+    bars = [float(length) for length in re.findall(r'<path d="M200 \d+h([\d.]+)v', frame)]
+    np.testing.assert_allclose(bars, 300 * expected, atol=0.06)
+    shifted = widgets.softmax_frame(words, *[score + shift for score in scores])
+    assert re.findall(r"<path.*?/>", shifted) == re.findall(r"<path.*?/>", frame)
+
+
+def test_words_in_a_softmax_frame_cannot_break_it():
+    frame = widgets.softmax_frame(['<b>"'], 1)
+    assert "<b>" not in frame and frame.count("&lt;b&gt;") == 2
+
+
+def parabola(w):
+    return (w - 4) ** 2
+
+
+def its_slope(w):
+    return 2 * (w - 4)
+
+
+@pytest.mark.parametrize("rate", [0.01, 0.1, 0.5, 0.9, 1.0, 1.1])
+def test_descent_frames_tell_where_the_steps_lead(rate):
+    for steps in range(9):
+        frame = widgets.descent_frame(parabola, its_slope, 3.0, (2, 6), rate, steps)
+        w = 4 - (1 - 2 * rate) ** steps
+        here = f"w = {w:.2f}, loss {parabola(w):.2f}".replace("-", "−")
+        assert frame.count(here) == 2, "once in words, once for those who do not see the picture"
+        assert ("off the picture" in frame) == (not 2 <= w <= 6)
+        assert frame.count("→") == steps and frame.count("h.1") == steps + 1
+        assert "nan" not in frame and "1 steps" not in frame

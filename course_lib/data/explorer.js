@@ -1,15 +1,21 @@
-// Draws controls, and below them the frame that belongs to what they say. All frames were computed in Python.
+// Draws controls, and below them the frame that belongs to what they say. Frames are computed in Python,
+// all beforehand or each when it is chosen.
 function render({ model, el }) {
   const controls = model.get("controls");
   const frame = document.createElement("div");
   frame.className = "am-frame";
   frame.setAttribute("aria-live", "polite");
+  const waiting = document.createElement("i");
+  waiting.textContent = "Being computed; without a running kernel it cannot be.";
   const box = document.createElement("div");
   box.className = "am-controls";
 
   function draw() {
     const chosen = model.get("chosen");
-    frame.innerHTML = model.get("frames")[chosen.join(",")];
+    const shown = model.get("frames")[chosen.join(",")];
+    frame.style.opacity = shown === undefined ? 0.4 : 1;
+    waiting.hidden = shown !== undefined;
+    if (shown !== undefined) frame.innerHTML = shown;
     box.querySelectorAll("[data-control]").forEach((input, i) => {
       const option = controls[i].options[chosen[i]];
       input.value = chosen[i];
@@ -42,8 +48,9 @@ function render({ model, el }) {
     }
   });
   model.on("change:chosen", draw);
+  model.on("change:frames", draw);
   el.classList.add("am-explorer");
-  el.append(box, frame);
+  el.append(box, frame, waiting);
   draw();
 }
 
