@@ -84,7 +84,8 @@ def _used(thing, node: ast.AST) -> dict[str, object]:
         code = function.__code__
         cells = zip(code.co_freevars, function.__closure__ or (), strict=True)
         names = function.__globals__ | {name: cell.cell_contents for name, cell in cells}
-        used |= {name: names[name] for name in _loaded(code) if name in names and name != "__class__"}
+        loaded = {*_loaded(code), *code.co_freevars} - {"__class__"}
+        used |= {name: names[name] for name in loaded if name in names}
         used[f"{function.__name__}()"] = (function.__defaults__, function.__kwdefaults__)
     if isinstance(thing, type):
         used |= {base.__name__: base for base in thing.__bases__}
@@ -106,10 +107,10 @@ def _used(thing, node: ast.AST) -> dict[str, object]:
 
 
 def _loaded(code: types.CodeType) -> set[str]:
-    """Names that code looks up outside itself; its own variables and attributes are not among them."""
+    """Global names that code looks up, and the functions in it; variables that they share are not among them."""
     inner = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
     here = {step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
-    return {*here, *code.co_freevars}.union(*map(_loaded, inner))
+    return here.union(*map(_loaded, inner))
 
 
 def _source(thing) -> ast.AST:

@@ -65,6 +65,11 @@ def test_an_attribute_is_not_the_variable_of_the_same_name(notebook):
     assert of(notebook, source) == of(notebook, f"loss = 3\n{source}")
 
 
+def test_a_variable_that_inner_functions_share_is_not_the_global_of_the_same_name(notebook):
+    source = "def f(pairs):\n    gold = dict(pairs)\n    return [[gold[t] for t in gold] for _ in pairs]"
+    assert of(notebook, source) == of(notebook, "gold, t = 1, 2\n" + source)
+
+
 def test_where_a_function_stands_does_not_count(notebook):
     before = "class A:\n    def f(self):\n        return 0\n"
     source = "def f():\n    return 1\n"
