@@ -51,35 +51,49 @@ def show(fig: Figure, alt: str) -> None:
     display(data, metadata={"image/png": {"alt": alt}}, raw=True)
 
 
-def show_heatmap(
-    values, rows: Sequence, columns: Sequence, *, down: str, across: str, label: str, alt: str, written: bool = False
+def draw_heatmap(
+    ax: Axes,
+    values,
+    rows: Sequence,
+    columns: Sequence,
+    *,
+    label: str,
+    top: float | None = None,
+    gold: SentencePair | None = None,
 ) -> None:
-    """A matrix from 0 up as colours, with names on both axes; `written` puts the numbers into the cells."""
-    fig, ax = figure(figsize=(7, 0.6 + 0.42 * len(rows) + 0.09 * max(len(str(column)) for column in columns)))
-    image = ax.imshow(values, cmap="cividis", vmin=0, aspect="auto")
-    for (row, column), value in np.ndenumerate(values) if written else ():
-        colour = "black" if value > 0.5 * np.max(values) else "white"
-        ax.text(column, row, f"{value:.2f}", ha="center", va="center", color=colour)
+    """A matrix from 0 to `top` (or its largest value) as colours, with names on both axes.
+
+    Sure links of `gold` (target words down, source words across) are framed, possible ones dotted.
+    """
+    image = ax.imshow(values, cmap="cividis", vmin=0, vmax=top, aspect="equal")
     words = any(isinstance(column, str) for column in columns)
     ax.set_xticks(range(len(columns)), columns, rotation=60 if words else 0, ha="right" if words else "center")
     ax.set_yticks(range(len(rows)), rows)
-    ax.set(xlabel=across, ylabel=down)
     ax.spines[:].set_visible(False)
-    fig.colorbar(image, label=label)
-    show(fig, alt)
-
-
-def draw_attention(ax: Axes, attention: AttentionMap, gold: SentencePair | None = None) -> None:
-    """The map as a heatmap from 0 to 1, words on both axes; sure links of `gold` framed, possible ones dotted."""
-    image = ax.imshow(attention.weights, cmap="cividis", vmin=0, vmax=1, aspect="equal")
-    ax.set_xticks(range(len(attention.key_tokens)), attention.key_tokens, rotation=60, ha="right")
-    ax.set_yticks(range(len(attention.query_tokens)), attention.query_tokens)
-    ax.spines[:].set_visible(False)
-    ax.figure.colorbar(image, ax=ax, label="weight", shrink=0.8)
+    ax.figure.colorbar(image, ax=ax, label=label, shrink=0.8)
     for target, source in gold.possible if gold else ():
         style = "-" if (target, source) in gold.sure else ":"
         box = plt.Rectangle((source - 0.45, target - 0.45), 0.9, 0.9, fill=False, ec="#d55e00", lw=2, ls=style)
         ax.add_patch(box)
+
+
+def show_heatmap(
+    values, rows: Sequence, columns: Sequence, *, down: str, across: str, label: str, alt: str, written: bool = False
+) -> None:
+    """`draw_heatmap` in a figure of its own, stretched to its width; `written` puts the numbers into the cells."""
+    fig, ax = figure(figsize=(7, 0.6 + 0.42 * len(rows) + 0.09 * max(len(str(column)) for column in columns)))
+    draw_heatmap(ax, values, rows, columns, label=label)
+    ax.set(xlabel=across, ylabel=down, aspect="auto")
+    for (row, column), value in np.ndenumerate(values) if written else ():
+        colour = "black" if value > 0.5 * np.max(values) else "white"
+        ax.text(column, row, f"{value:.2f}", ha="center", va="center", color=colour)
+    show(fig, alt)
+
+
+def draw_attention(ax: Axes, attention: AttentionMap, gold: SentencePair | None = None) -> None:
+    """The map as a heatmap from 0 to 1, with words on both axes and the links of `gold` framed."""
+    rows, columns = attention.query_tokens, attention.key_tokens
+    draw_heatmap(ax, attention.weights, rows, columns, label="weight", top=1, gold=gold)
 
 
 def draw_by_length(

@@ -297,6 +297,7 @@ def flashlight_frame(words: Sequence[str], states: np.ndarray, degrees: float, l
     for word, state, weight in zip(words, states, weights, strict=True):
         parts.append(
             f'<path d="M130 125L{at(state)}" stroke="#0072b2" stroke-width="{1.5 + 6 * weight:.1f}"/>'
+            f'<path d="M{at(state)}h0" stroke="#0072b2" stroke-width="10" stroke-linecap="round"/>'
             f'<text x="{130 + 104 * state[0]:.0f}" y="{129 - 104 * state[1]:.0f}" text-anchor="middle">'
             f"{html.escape(word)}</text>"
         )
@@ -304,7 +305,7 @@ def flashlight_frame(words: Sequence[str], states: np.ndarray, degrees: float, l
     context = weights @ states
     parts.append(
         f'<path d="M130 125L{at(context)}" stroke="#d55e00" stroke-width="3"/>'
-        f'<circle cx="{130 + 85 * context[0]:.0f}" cy="{125 - 85 * context[1]:.0f}" r="6" fill="#d55e00"/>'
+        f'<path d="M{at(context)}h0" stroke="#d55e00" stroke-width="12" stroke-linecap="round"/>'
     )
     for row, (word, weight) in enumerate(zip(words, weights, strict=True)):
         y = 60 + 32 * row
@@ -341,8 +342,9 @@ def attention_frame(
     parts = []
     for i, (word, weight) in enumerate(zip(source, weights, strict=True)):
         x = width * (i + 0.5)
-        parts.append(f'<rect x="{x - 20:.0f}" y="{106 - 80 * weight:.0f}" width="40" height="{80 * weight + 1:.0f}"/>')
-        parts.append(f'<text x="{x:.0f}" y="{100 - 80 * weight:.0f}">{weight:.2f}</text>')
+        tall = 80 * weight
+        parts.append(f'<rect x="{x - 20:.0f}" y="{106 - tall:.0f}" width="40" height="{tall + 1:.0f}" fill="#0072b2"/>')
+        parts.append(f'<text x="{x:.0f}" y="{100 - tall:.0f}">{weight:.2f}</text>')
         parts.append(f'<text x="{x:.0f}" y="124">{html.escape(word)}</text>')
         if scores:
             parts.append(f'<text x="{x:.0f}" y="12">e = {scores[i]:.1f}</text>')
@@ -360,7 +362,7 @@ def attention_frame(
     return (
         f"<div>written: {html.escape(' '.join(written[:-1]))} <b>{html.escape(written[-1])}</b></div>"
         f'<svg viewBox="0 0 {span} 146" width="{span}" height="146" font-size="14" text-anchor="middle" role="img" '
-        f'aria-label="{label}"><g fill="#0072b2">{"".join(parts)}</g></svg>'
+        f'aria-label="{label}">{"".join(parts)}</svg>'
         f'<svg viewBox="0 0 360 {22 * len(candidates)}" width="360" height="{22 * len(candidates)}" font-size="14" '
         f'role="img" aria-label="likeliest words: {likeliest}" style="display:block">{rows}</svg>'
     )
