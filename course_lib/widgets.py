@@ -292,20 +292,20 @@ def flashlight_frame(words: Sequence[str], states: np.ndarray, degrees: float, l
     def at(vector: np.ndarray, scale: float = 85) -> str:
         return f"{130 + scale * vector[0]:.0f} {125 - scale * vector[1]:.0f}"
 
-    sides = [np.array([np.cos(angle + turn), np.sin(angle + turn)]) for turn in (-0.35, 0.35)]
-    parts = [f'<path d="M130 125L{at(sides[0], 120)}L{at(sides[1], 120)}z" fill="#f0e442" opacity=".35"/>']
+    parts = []
     for word, state, weight in zip(words, states, weights, strict=True):
         parts.append(
+            f'<path d="M{at(state)}h0" stroke="#f0e442" stroke-width="{60 * weight:.0f}" stroke-linecap="round"/>'
             f'<path d="M130 125L{at(state)}" stroke="#0072b2" stroke-width="{1.5 + 6 * weight:.1f}"/>'
             f'<path d="M{at(state)}h0" stroke="#0072b2" stroke-width="10" stroke-linecap="round"/>'
             f'<text x="{130 + 104 * state[0]:.0f}" y="{129 - 104 * state[1]:.0f}" text-anchor="middle">'
             f"{html.escape(word)}</text>"
         )
-    parts.append(f'<path d="M130 125L{at(query, 30)}" stroke="#000" stroke-width="2" stroke-dasharray="5 3"/>')
     context = weights @ states
     parts.append(
         f'<path d="M130 125L{at(context)}" stroke="#d55e00" stroke-width="3"/>'
         f'<path d="M{at(context)}h0" stroke="#d55e00" stroke-width="12" stroke-linecap="round"/>'
+        f'<path d="M130 125L{at(query, 15)}" stroke="#000" stroke-width="2" stroke-dasharray="5 3"/>'
     )
     for row, (word, weight) in enumerate(zip(words, weights, strict=True)):
         y = 60 + 32 * row
@@ -317,7 +317,7 @@ def flashlight_frame(words: Sequence[str], states: np.ndarray, degrees: float, l
     return (
         '<svg viewBox="0 0 560 250" width="560" height="250" font-size="14" role="img" aria-label="weights '
         f'{html.escape(", ".join(words))}: {_percent(weights)}">{"".join(parts)}</svg>'
-        "<div>dashed: the query · blue: the states, the wider the more weight · orange: the context, at "
+        "<div>dashed: the query, drawn smaller · blue: the states, lit by their weight · orange: the context, at "
         f"({context[0]:.2f}, {context[1]:.2f})</div>"
     )
 
