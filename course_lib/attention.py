@@ -1,14 +1,16 @@
-"""Scores that compare a query with keys, and the weighted sum that they lead to.
+"""Scores that compare a query with keys, and the weighted sum that they lead to; one head, and many.
 
-A score is a module with two parts: `project_keys`, done once a sentence, and the comparison itself,
-done at every step of the decoder.
+For the decoder of `recurrent`, a score is a module with two parts: `project_keys`, done once a sentence,
+and the comparison itself, done at every step. From `scaled_dot_product_attention` on, all queries of a
+sentence are compared at once.
 """
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
+from torch.nn import functional as F
 
-from course_lib.masks import masked_softmax
+from course_lib.masks import check_mask, masked_softmax
 
 
 class AdditiveScore(nn.Module):
@@ -78,3 +80,194 @@ def attend(
     """
     weights = masked_softmax(scores, mask)
     return (weights[:, None] @ values).squeeze(1), weights
+
+
+def scaled_dot_product_attention(
+    query: Float[Tensor, "*axes query d_k"],
+    key: Float[Tensor, "*axes key d_k"],
+    value: Float[Tensor, "*axes key d_value"],
+    mask: Bool[Tensor, "*_ key"] | None = None,
+    *,
+    scale: float | None = None,
+    dropout: float = 0.0,
+) -> tuple[Float[Tensor, "*axes query d_value"], Float[Tensor, "*axes query key"]]:
+    """softmax(Q Kᵀ / √d_k) V: Vaswani et al. 2017, equation 1.
+
+    Args:
+        query, key, value: (batch, head, query or key, numbers in a vector); the axes in front may be fewer.
+        mask: True where a query may attend to a key; as many axes as the scores, each 1 or theirs.
+            A query that may attend to nothing gets zeros.
+        scale: what a dot product is multiplied by; 1 / √d_k if not given.
+        dropout: share of the weights set to 0 on their way to the values, whether training or not.
+    Returns:
+        The output, and the weights as they were before dropout.
+    Raises:
+        TypeError, ValueError: query, key, value or mask do not fit together; says where.
+
+    >>> x = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
+    >>> output, weights = scaled_dot_product_attention(x, x, x, torch.tensor([[True, False], [True, True]]))
+    >>> weights
+    tensor([[1.0000, 0.0000],
+            [0.3302, 0.6698]])
+    """
+    check_fit(query, key, value)
+    scale = query.shape[-1] ** -0.5 if scale is None else scale
+    # Scaled before the product: in half precision, a raw dot product may overflow.
+    weights = masked_softmax((scale * query) @ key.mT, mask)
+    return F.dropout(weights, dropout) @ value, weights
+
+
+def check_fit(query: Tensor, key: Tensor, value: Tensor) -> None:
+    """Raises ValueError unless each query can be compared with each key, and each key has its value."""
+    if query.shape[-1] != key.shape[-1]:
+        raise ValueError(f"a query has {query.shape[-1]} numbers and a key {key.shape[-1]}; they need the same d_k")
+    if key.shape[-2] != value.shape[-2]:
+        raise ValueError(f"there are {key.shape[-2]} keys and {value.shape[-2]} values; each key needs its value")
+    axes = [tuple(tensor.shape[:-2]) for tensor in (query, key, value)]
+    if not axes[0] == axes[1] == axes[2]:
+        raise ValueError(
+            f"query, key and value differ in the axes before the last two: {', '.join(map(str, axes))}; "
+            "nothing is broadcast here, so expand them to one shape"
+        )
+
+
+def split_heads(x: Float[Tensor, "batch n d_model"], heads: int) -> Float[Tensor, "batch head n d_head"]:
+    """Cuts each vector into as many pieces as there are heads; head i has the i-th piece of every vector.
+
+    >>> split_heads(torch.tensor([[[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]]), heads=2)
+    tensor([[[[1., 2.],
+              [5., 6.]],
+    <BLANKLINE>
+             [[3., 4.],
+              [7., 8.]]]])
+    """
+    return x.unflatten(-1, (heads, -1)).transpose(1, 2)
+
+
+def merge_heads(x: Float[Tensor, "batch head n d_head"]) -> Float[Tensor, "batch n d_model"]:
+    """The way back from `split_heads`: the pieces of each vector side by side."""
+    return x.transpose(1, 2).flatten(2)
+
+
+class MultiHeadAttention(nn.Module):
+    """Concat(head_1, …, head_h) W^O with head_i = attention(X W_i^Q, M W_i^K, M W_i^V), each of d_model / h numbers.
+
+    Self-attention if the memory M is X itself, cross-attention if it is another sequence: Vaswani et al. 2017,
+    section 3.2.2, there without biases. W_1^Q … W_h^Q side by side are one matrix, `query_projection`; so are the
+    keys' and values'.
+
+    Args:
+        model_size: d_model, numbers in a vector of x, of the memory and of the output.
+        heads: h, a divisor of the model size.
+        dropout: share of the weights set to 0 in training.
+    Raises:
+        ValueError: the heads do not divide the model size.
+
+    >>> attention = MultiHeadAttention(model_size=8, heads=2)
+    >>> output, weights = attention(torch.zeros(1, 3, 8), memory=torch.zeros(1, 5, 8), need_weights=True)
+    >>> output.shape, weights.shape
+    (torch.Size([1, 3, 8]), torch.Size([1, 2, 3, 5]))
+    """
+
+    def __init__(self, model_size: int, heads: int, dropout: float = 0.0):
+        super().__init__()
+        if heads < 1 or model_size % heads:
+            fit = [n for n in range(1, model_size + 1) if model_size % n == 0]
+            raise ValueError(
+                f"model_size {model_size} cannot be cut into {heads} heads of one size; heads may be "
+                f"{', '.join(map(str, fit))}"
+            )
+        self.heads = heads
+        self.dropout = dropout
+        self.query_projection = nn.Linear(model_size, model_size)
+        self.key_projection = nn.Linear(model_size, model_size)
+        self.value_projection = nn.Linear(model_size, model_size)
+        self.output_projection = nn.Linear(model_size, model_size)
+        for projection in self.children():
+            # From x of variance 1 come queries and keys of variance 1, for which 1 / √d_k is meant; nn.Linear's
+            # own start would make it 1/3.
+            nn.init.xavier_uniform_(projection.weight)
+            nn.init.zeros_(projection.bias)
+
+    def project_memory(
+        self, memory: Float[Tensor, "batch key d_model"]
+    ) -> tuple[Float[Tensor, "batch head key d_head"], Float[Tensor, "batch head key d_head"]]:
+        """Keys and values of each head, for `attend`."""
+        key, value = self.key_projection(memory), self.value_projection(memory)
+        return split_heads(key, self.heads), split_heads(value, self.heads)
+
+    def attend(
+        self,
+        x: Float[Tensor, "batch query d_model"],
+        key: Float[Tensor, "batch head key d_head"],
+        value: Float[Tensor, "batch head key d_head"],
+        mask: Bool[Tensor, "_ _ _ key"] | None = None,
+        *,
+        need_weights: bool = False,
+    ) -> tuple[Float[Tensor, "batch query d_model"], Float[Tensor, "batch head query key"] | None]:
+        """`forward` with keys and values that are there already."""
+        query = split_heads(self.query_projection(x), self.heads)
+        dropout = self.dropout if self.training else 0.0
+        if need_weights:
+            heads, weights = scaled_dot_product_attention(query, key, value, mask, dropout=dropout)
+        else:
+            check_fit(query, key, value)
+            if mask is not None:  # the scores' shape is enough, and on "meta" it costs no memory
+                check_mask(mask, torch.empty(*query.shape[:-1], key.shape[-2], device="meta"))
+            heads, weights = F.scaled_dot_product_attention(query, key, value, mask, dropout_p=dropout), None
+        return self.output_projection(merge_heads(heads)), weights
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch query d_model"],
+        memory: Float[Tensor, "batch key d_model"] | None = None,
+        mask: Bool[Tensor, "_ _ _ key"] | None = None,
+        *,
+        need_weights: bool = False,
+    ) -> tuple[Float[Tensor, "batch query d_model"], Float[Tensor, "batch head query key"] | None]:
+        """Each vector of x attends to the memory.
+
+        Args:
+            memory: where keys and values come from; x itself if not given.
+            mask: True where a query may attend to a key; each axis but the last is 1 or the scores' own.
+            need_weights: compute in steps and return the weights, instead of by torch's fused kernel, which keeps none.
+        Returns:
+            The output; and the weights of each head before dropout, or None.
+        Raises:
+            TypeError, ValueError: x, memory and mask do not fit together; says where.
+        """
+        key, value = self.project_memory(x if memory is None else memory)
+        return self.attend(x, key, value, mask, need_weights=need_weights)
+
+    def to_torch(self) -> nn.MultiheadAttention:
+        """torch's own module with a copy of the weights. In its boolean masks True means the opposite: `~mask`."""
+        own = self.state_dict()
+        like = self.output_projection.weight
+        module = nn.MultiheadAttention(
+            like.shape[0], self.heads, self.dropout, batch_first=True, device=like.device, dtype=like.dtype
+        )
+        for part in ("weight", "bias"):
+            packed = [own.pop(f"{name}_projection.{part}") for name in ("query", "key", "value")]
+            own[f"in_proj_{part}"] = torch.cat(packed)
+            own[f"out_proj.{part}"] = own.pop(f"output_projection.{part}")
+        module.load_state_dict(own)
+        return module.train(self.training)
+
+    @classmethod
+    def from_torch(cls, module: nn.MultiheadAttention) -> "MultiHeadAttention":
+        """A copy of torch's module as ours. Raises ValueError if it has parts for which there is no place here."""
+        lacking = module.in_proj_weight is None or module.in_proj_bias is None
+        if lacking or module.bias_k is not None or module.add_zero_attn:
+            raise ValueError(
+                "only nn.MultiheadAttention with bias, with one size for queries, keys and values, and without "
+                "add_bias_kv and add_zero_attn can be copied"
+            )
+        ours = cls(module.embed_dim, module.num_heads, module.dropout).to(module.in_proj_weight)
+        theirs = module.state_dict()
+        for part in ("weight", "bias"):
+            packed = theirs.pop(f"in_proj_{part}").chunk(3)
+            for name, piece in zip(("query", "key", "value"), packed, strict=True):
+                theirs[f"{name}_projection.{part}"] = piece
+            theirs[f"output_projection.{part}"] = theirs.pop(f"out_proj.{part}")
+        ours.load_state_dict(theirs)
+        return ours.train(module.training)

@@ -1,4 +1,15 @@
-"""One convention for masks: boolean, and True means *may attend*."""
+"""One convention for masks: boolean, and True means *may attend*.
+
+The scores of many heads have four axes (batch, head, query, key), and so has their mask. An axis of length 1
+stands for all of the scores' axis; any other length must be the scores' own, and the key axis always is.
+
+    padding_mask(lengths)                   (batch, 1, 1, key)         whatever the query
+    causal_mask(length)                     (1, 1, query, key)         whatever the sentence
+    padding_mask(…) & causal_mask(…)        (batch, 1, query, key)     both
+    one mask for each head                  (1 or batch, head, 1 or query, key)
+
+Other scores have fewer axes, (batch, key) or (batch, query, key), and their masks as many, by the same rule.
+"""
 
 import torch
 from jaxtyping import Bool, Float, Int
