@@ -29,5 +29,5 @@ record: ## run the lessons' experiments with all seeds and variants, and record 
 seeds: ## execute the lessons with N fresh seeds and count the verdicts (make seeds N=10)
 	$(COURSE) seeds $(N) $(ARGS)
 
-bench: ## compare the training speed of attention, its textbook form and no attention (half a minute)
+bench: ## compare the speed of attention with its textbook form, none, and torch's module (under a minute)
 	$(COURSE) bench

@@ -205,10 +205,10 @@ def seeds(arguments):
 
 
 def bench(arguments):
-    """compare the training speed of attention, its textbook form and no attention (half a minute)"""
+    """compare the speed of attention with its textbook form, none, and torch's module (under a minute)"""
     from course_lib import bench
 
-    print(bench.compare())
+    print(bench.compare(), bench.compare_heads(), sep="\n\n")
 
 
 VERBS = {verb.__name__: verb for verb in (setup, lab, test, check, notebooks, format, record, seeds, bench)}

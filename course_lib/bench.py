@@ -1,8 +1,12 @@
-"""How fast the attention model trains, beside its textbook form and beside no attention: a benchmark, not a test.
+"""How fast attention is: a benchmark, not a test.
+
+`compare` trains the attention model beside its textbook form and beside no attention; `compare_heads` runs
+multi-head attention beside torch's own.
 
 It stands outside the floors, as `lessons` does: the verb `bench` imports it, and no module does.
 """
 
+import contextlib
 import statistics
 import time
 from collections.abc import Iterator, Sequence
@@ -13,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from course_lib.attention import AdditiveScore
+from course_lib.attention import AdditiveScore, MultiHeadAttention
 from course_lib.corpus import PAD, SPECIALS, Batch, Batches, Corpus, toy_french
 from course_lib.recurrent import EncoderDecoder
 
@@ -56,19 +60,25 @@ def compare(
     for name, score in SCORES.items():
         torch.manual_seed(0)
         models[name] = EncoderDecoder(*sizes, hidden_size=state_size, attention=score)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
+    with one_thread():
         once, at_each_step, _ = models.values()
         assert_same(once, at_each_step, drawn[0])
         speeds = list(measure(list(models.values()), drawn, rounds))
-    finally:
-        torch.set_num_threads(threads)
     title = (
         f"Training on toy French: state {state_size}, batches of {batch_size}, Adam, one thread.\n"
         f"Target words (with <eos>) a second of computing time: the median of {rounds} rounds of {len(drawn)} batches."
     )
     return f"{title}\n\n{table(models, speeds)}"
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 def loss_of(model: nn.Module, batch: Batch) -> Float[Tensor, ""]:
@@ -117,3 +127,57 @@ def table(models: dict[str, nn.Module], speeds: Sequence[Sequence[float]]) -> st
             f"{name:<{width}}  {parameters:>10,}  {statistics.median(own):>7,.0f}  {spread:>18}  {relative:>8.2f}"
         )
     return "\n".join(rows)
+
+
+def compare_heads(
+    shapes: Sequence[tuple[int, int, int]] = ((32, 64, 256), (8, 512, 256)), *, heads: int = 8, rounds: int = 15
+) -> str:
+    """Runs `MultiHeadAttention` and `nn.MultiheadAttention`, forward and backward, in turn; a table of their times.
+
+    Args:
+        shapes: of the input: batch, length, d_model.
+        rounds: each gives one time a module, as in `compare`.
+    Raises:
+        AssertionError: the two do not compute the same.
+    """
+    title = (
+        f"Multi-head self-attention with {heads} heads, forward and backward, no weights asked for, one thread.\n"
+        f"Milliseconds of computing time: the median of {rounds} rounds."
+    )
+    rows = [f"{'batch × length × d_model':<24}  {'ours':>7}  {'torch':>7}  ours / torch  (lowest – highest)"]
+    for shape in shapes:
+        with one_thread():
+            times = list(measure_heads(shape, heads, rounds))
+        ours, torchs = (f"{1000 * statistics.median(own):>7.1f}" for own in zip(*times, strict=True))
+        ratios = [own / theirs for own, theirs in times]
+        spread = f"({min(ratios):.2f} – {max(ratios):.2f})"
+        name = " × ".join(map(str, shape))
+        rows.append(f"{name:<24}  {ours}  {torchs}  {statistics.median(ratios):>12.2f}  {spread:>18}")
+    return "\n".join([title, "", *rows])
+
+
+def measure_heads(shape: tuple[int, int, int], heads: int, rounds: int) -> Iterator[tuple[float, float]]:
+    """For each round the seconds of computing time of ours and of torch's; a round before the first warms up.
+
+    Raises:
+        AssertionError: unless both have equal outputs and equal gradients of the input, to 1e-5.
+    """
+    torch.manual_seed(0)
+    ours = MultiHeadAttention(shape[-1], heads)
+    torchs = ours.to_torch()
+    x, upstream = torch.randn(shape, requires_grad=True), torch.randn(shape)
+    runs = [lambda: ours(x)[0], lambda: torchs(x, x, x, need_weights=False)[0]]
+    outputs = [run() for run in runs]
+    assert_close(*outputs, atol=1e-5, rtol=1e-5)
+    gradients = [torch.autograd.grad(output, x, upstream) for output in outputs]
+    assert_close(*gradients, atol=1e-5, rtol=1e-5)
+    for number in range(rounds + 1):
+        times = []
+        for run in runs:
+            for tensor in (x, *ours.parameters(), *torchs.parameters()):
+                tensor.grad = None
+            started = time.process_time()
+            run().backward(upstream)
+            times.append(time.process_time() - started)
+        if number:
+            yield tuple(times)

@@ -9,7 +9,7 @@ from torch.testing import assert_close
 
 from course_lib import __main__ as front_door
 from course_lib import bench
-from course_lib.attention import AdditiveScore, GeneralScore
+from course_lib.attention import AdditiveScore, GeneralScore, MultiHeadAttention
 from course_lib.recurrent import EncoderDecoder
 
 
@@ -68,12 +68,50 @@ def test_the_table_has_medians_spreads_and_what_is_relative_within_a_round():
     ]
 
 
-def test_the_verb_prints_three_rows_and_leaves_the_threads_as_they_were(corpus, monkeypatch, capsys):
+def test_a_time_is_of_one_step_and_the_first_round_is_not_timed(monkeypatch):
+    clock = iter([0, 99, 100, 199, 200, 202, 210, 214, 220, 223, 230, 231])
+    monkeypatch.setattr(bench.time, "process_time", lambda: next(clock))
+    assert list(bench.measure_heads((2, 3, 8), heads=2, rounds=2)) == [(2, 4), (3, 1)]
+
+
+def test_the_table_of_heads_has_medians_and_the_ratio_within_a_round(monkeypatch):
+    times = [(0.001, 0.002), (0.006, 0.004), (0.003, 0.003)]  # ratios 0.5, 1.5, 1
+    monkeypatch.setattr(bench, "measure_heads", lambda *_: times)
+    rows = bench.compare_heads([(32, 64, 256), (8, 512, 256)], rounds=3).split("highest)\n")[1].splitlines()
+    assert [re.split(r"  +", row) for row in rows] == [
+        [shape, "3.0", "3.0", "1.00", "(0.50 – 1.50)"] for shape in ("32 × 64 × 256", "8 × 512 × 256")
+    ]
+
+
+class OtherValue(MultiHeadAttention):
+    def forward(self, x):
+        return super().forward(x)[0] + 1, None
+
+
+class OtherGradient(MultiHeadAttention):
+    def forward(self, x):
+        return super().forward(x)[0] + (x - x.detach()), None
+
+
+@pytest.mark.parametrize("other", [OtherValue, OtherGradient])
+def test_heads_that_compute_something_else_are_not_timed(other, monkeypatch):
+    monkeypatch.setattr(bench, "MultiHeadAttention", other)
+    monkeypatch.delattr(bench.time, "process_time")
+    before = torch.get_num_threads()
+    with pytest.raises(AssertionError, match="not close"):
+        bench.compare_heads([(2, 3, 8)], heads=2, rounds=1)
+    assert torch.get_num_threads() == before
+
+
+def test_the_verb_prints_both_tables_and_leaves_the_threads_as_they_were(corpus, monkeypatch, capsys):
     small = partial(bench.compare, corpus, state_size=8, batch_size=4, steps=2, rounds=2)
     monkeypatch.setattr(bench, "compare", small)
+    monkeypatch.setattr(bench, "compare_heads", partial(bench.compare_heads, [(2, 3, 8)], heads=2, rounds=2))
     before = torch.get_num_threads()
     front_door.bench([])
     assert torch.get_num_threads() == before
-    rows = capsys.readouterr().out.split("relative\n")[1].splitlines()
+    models, heads = capsys.readouterr().out.split("Multi-head")
+    rows = models.split("relative\n")[1].strip().splitlines()
     assert [re.split(r"  +", row)[0] for row in rows] == list(bench.SCORES)
     assert rows[0].endswith(" 1.00")
+    assert heads.splitlines()[-1].startswith("2 × 3 × 8 ")
