@@ -1,5 +1,7 @@
 """One convention: boolean, True means *may attend*; a row with nothing allowed gives zeros."""
 
+import itertools
+
 import pytest
 import torch
 from hypothesis import given
@@ -152,3 +154,12 @@ def test_causal_mask_lets_a_query_see_itself_and_what_came_before(length):
 def test_a_negative_length_is_refused():
     with pytest.raises(ValueError, match="length is -1"):
         causal_mask(-1)
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=3))
+def test_padding_and_causal_mask_broadcast_to_both(lengths):
+    mask = padding_mask(torch.tensor(lengths), 5) & causal_mask(5)
+    assert mask.shape == (len(lengths), 1, 5, 5)
+    for b, q, k in itertools.product(range(len(lengths)), range(5), range(5)):
+        assert mask[b, 0, q, k].item() == (k <= q and k < lengths[b])
+    check_mask(mask, torch.zeros(len(lengths), 8, 5, 5))
