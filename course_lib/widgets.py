@@ -527,3 +527,91 @@ class MaskPainter(anywidget.AnyWidget):
         data["text/plain"] = f"a mask to tick, over the words {', '.join(self.words)}"
         data["text/html"] = mask_frame(self.words, np.array(self.scores), np.array(self.allowed))
         return data, metadata
+
+
+# --- lesson 4 --------------------------------------------------------------------------------------------
+
+WHO_AND_WHOM = ("dog", "cat"), ("cat", "dog")
+
+
+def two_sources_frame(heads: int, weight: float) -> str:
+    """What *sees* can tell of *dog sees cat* and of *cat sees dog*, with one head or with two.
+
+    A head that gives weight p to the word before and 1 − p to the word after hands on p · before + (1 − p) · after.
+    The first head has p = `weight`, the second, if there is one, 1 − `weight`. A linear readout can ask a head for its
+    largest part; each question asks the head that looks harder at its word.
+    """
+    parts, answers = [], []
+    for row, (who, whom) in enumerate(WHO_AND_WHOM):
+        top = 110 * row
+        parts.append(f'<text x="0" y="{top + 40}" font-weight="bold">{who} <tspan>sees</tspan> {whom}</text>')
+        mixed = []
+        for head in range(heads):
+            p = weight if head == 0 else 1 - weight
+            amounts = {"dog": p if who == "dog" else 1 - p, "cat": p if who == "cat" else 1 - p, "bee": 0.0}
+            mixed.append((p, amounts))
+            x = 150 + 220 * head
+            parts.append(f'<text x="{x + 40}" y="{top + 14}" font-size="12">head {head + 1}</text>')
+            for line, (word, amount) in enumerate(amounts.items()):
+                y = top + 22 + 22 * line
+                parts.append(
+                    f'<text x="{x + 32}" y="{y + 13}" text-anchor="end">{word}</text>'
+                    f'<path d="M{x + 40} {y}h{100 * amount:.0f}v16h-{100 * amount:.0f}z" fill="#0072b2"/>'
+                    f'<text x="{x + 46 + 100 * amount:.0f}" y="{y + 13}">{amount:.1f}</text>'
+                )
+        said = []
+        for question, right, asks in (
+            ("who sees?", who, max(mixed, key=lambda head: head[0])),
+            ("who is seen?", whom, min(mixed, key=lambda head: head[0])),
+        ):
+            dog, cat = round(asks[1]["dog"], 6), round(asks[1]["cat"], 6)
+            answer = "cannot tell" if dog == cat else "dog" if dog > cat else "cat"
+            said.append(f"{question} {'✓' if answer == right else '✗'} {answer}")
+        answers.append(f"<div>{who} sees {whom}: {' · '.join(said)}</div>")
+    count = sum(answer.count("✓") for answer in answers)
+    told = f"{count} of 4 answers right"
+    return (
+        f'<svg viewBox="0 0 560 215" width="560" height="215" fill="currentColor" font-size="14" role="img" '
+        f'aria-label="what the heads hand on; {told}">{"".join(parts)}</svg>{"".join(answers)}<div><b>{told}</b></div>'
+    )
+
+
+def heads_frame(words: Sequence[str], weights: np.ndarray, query: int, threshold: float = 0.0) -> str:
+    """Where one word looks, head by head: a line to each word, the darker the more weight.
+
+    Args:
+        weights: (head, query, key).
+        query: the place of the word that looks.
+        threshold: no line is drawn for less weight than this, nor for less than 0.05, which could hardly be seen.
+    """
+    panels, strongest = [], []
+    start, tall = 17 * query + 31, 17 * len(words) + 36
+
+    def short(weight: float) -> str:
+        return f"{weight:.2f}".removeprefix("0")
+
+    for head, row in enumerate(np.asarray(weights)[:, query]):
+        lines = "".join(
+            f'<path d="M-49 {start}L-4 {17 * key + 31}" opacity="{short(weight)}"/>'
+            for key, weight in enumerate(row)
+            if weight >= max(threshold, 0.05)
+        )
+        names = "".join(
+            f'<tspan x="0" dy="17">{html.escape(word)}'
+            + (f" {short(weight)}" if weight >= max(threshold, 0.1) else "")
+            + "</tspan>"
+            for word, weight in zip(words, row, strict=True)
+        )
+        best = int(row.argmax())
+        strongest.append(f"head {head + 1}: {html.escape(words[best])} {short(row[best])}")
+        panels.append(
+            f'<g transform="translate({111 + 280 * (head % 2)} {tall * (head // 2)})">'
+            f'<text y="12" font-weight="bold">head {head + 1}</text>'
+            f'<g stroke="#0072b2" stroke-width="4">{lines}</g><text y="{start + 4}" x="-53" text-anchor="end" '
+            f'font-weight="bold">{html.escape(words[query])}</text><text y="18">{names}</text></g>'
+        )
+    height = tall * -(-len(panels) // 2)
+    return (
+        f'<svg viewBox="0 0 560 {height}" width="560" height="{height}" font-size="14" fill="currentColor" role="img" '
+        f'aria-label="{html.escape(words[query])} looks at: {", ".join(strongest)}">{"".join(panels)}</svg>'
+    )
