@@ -576,13 +576,16 @@ def two_sources_frame(heads: int, weight: float) -> str:
     )
 
 
-def heads_frame(words: Sequence[str], weights: np.ndarray, query: int, threshold: float = 0.0) -> str:
+def heads_frame(
+    words: Sequence[str], weights: np.ndarray, query: int, threshold: float = 0.0, only: int | None = None
+) -> str:
     """Where one word looks, head by head: a line to each word, the darker the more weight.
 
     Args:
         weights: (head, query, key).
         query: the place of the word that looks.
         threshold: no line is drawn for less weight than this, nor for less than 0.05, which could hardly be seen.
+        only: the number of one head, from 0, to draw it alone and twice as large.
     """
     panels, strongest = [], []
     start, tall = 17 * query + 31, 17 * len(words) + 36
@@ -590,7 +593,9 @@ def heads_frame(words: Sequence[str], weights: np.ndarray, query: int, threshold
     def short(weight: float) -> str:
         return f"{weight:.2f}".removeprefix("0")
 
-    for head, row in enumerate(np.asarray(weights)[:, query]):
+    heads = range(len(weights)) if only is None else [only]
+    for place, head in enumerate(heads):
+        row = np.asarray(weights)[head, query]
         lines = "".join(
             f'<path d="M-49 {start}L-4 {17 * key + 31}" opacity="{short(weight)}"/>'
             for key, weight in enumerate(row)
@@ -605,13 +610,14 @@ def heads_frame(words: Sequence[str], weights: np.ndarray, query: int, threshold
         best = int(row.argmax())
         strongest.append(f"head {head + 1}: {html.escape(words[best])} {short(row[best])}")
         panels.append(
-            f'<g transform="translate({111 + 280 * (head % 2)} {tall * (head // 2)})">'
+            f'<g transform="translate({111 + 280 * (place % 2)} {tall * (place // 2)})">'
             f'<text y="12" font-weight="bold">head {head + 1}</text>'
             f'<g stroke="#0072b2" stroke-width="4">{lines}</g><text y="{start + 4}" x="-53" text-anchor="end" '
             f'font-weight="bold">{html.escape(words[query])}</text><text y="18">{names}</text></g>'
         )
-    height = tall * -(-len(panels) // 2)
+    wide, height = 280 * min(2, len(panels)), tall * -(-len(panels) // 2)
     return (
-        f'<svg viewBox="0 0 560 {height}" width="560" height="{height}" font-size="14" fill="currentColor" role="img" '
+        f'<svg viewBox="0 0 {wide} {height}" width="560" height="{560 * height // wide}" font-size="14" '
+        f'fill="currentColor" role="img" '
         f'aria-label="{html.escape(words[query])} looks at: {", ".join(strongest)}">{"".join(panels)}</svg>'
     )

@@ -54,3 +54,16 @@ def test_heads_frames_say_where_each_head_looks_most(weights):
         assert (
             f"head {head}: {('the', 'black', 'cat')[int(row.argmax())]} {row.max():.2f}".replace(" 0.", " .") in label
         )
+
+
+def test_one_head_alone_is_the_same_and_twice_as_large(weights):
+    every = widgets.heads_frame(WORDS, weights, 1)
+    for head in range(4):
+        alone = widgets.heads_frame(WORDS, weights, 1, only=head)
+        lines = re.findall(r'<path d="[^"]*" opacity="[^"]*"/>', alone)
+        assert alone.count(">head ") == 1 and f">head {head + 1}<" in alone
+        assert "".join(lines) in every
+        wide, tall, shown = (
+            int(n) for n in re.search(r'viewBox="0 0 (\d+) (\d+)" width="560" height="(\d+)', alone).groups()
+        )
+        assert (wide, shown) == (280, 2 * tall)
