@@ -273,6 +273,11 @@ def translation_frame(source: Sequence[str], reference: Sequence[str], written: 
 # --- lesson 2 --------------------------------------------------------------------------------------------
 
 
+def _spread(scores: np.ndarray) -> np.ndarray:
+    powers = np.exp(scores - scores.max(-1, keepdims=True))
+    return powers / powers.sum(-1, keepdims=True)
+
+
 def _percent(weights: Iterable[float]) -> str:
     return ", ".join(f"{weight:.0%}" for weight in weights)
 
@@ -286,8 +291,7 @@ def flashlight_frame(words: Sequence[str], states: np.ndarray, degrees: float, l
     """
     angle = np.radians(degrees)
     query = length * np.array([np.cos(angle), np.sin(angle)])
-    weights = np.exp(states @ query - (states @ query).max())
-    weights /= weights.sum()
+    weights = _spread(states @ query)
 
     def at(vector: np.ndarray, scale: float = 85) -> str:
         return f"{130 + scale * vector[0]:.0f} {125 - scale * vector[1]:.0f}"
@@ -305,7 +309,7 @@ def flashlight_frame(words: Sequence[str], states: np.ndarray, degrees: float, l
     parts.append(
         f'<path d="M130 125L{at(context)}" stroke="#d55e00" stroke-width="3"/>'
         f'<path d="M{at(context)}h0" stroke="#d55e00" stroke-width="12" stroke-linecap="round"/>'
-        f'<path d="M130 125L{at(query, 15)}" stroke="#000" stroke-width="2" stroke-dasharray="5 3"/>'
+        f'<path d="M130 125L{at(query, 15)}" stroke="currentColor" stroke-width="2" stroke-dasharray="5 3"/>'
     )
     for row, (word, weight) in enumerate(zip(words, weights, strict=True)):
         y = 60 + 32 * row
@@ -315,8 +319,8 @@ def flashlight_frame(words: Sequence[str], states: np.ndarray, degrees: float, l
             f'<text x="{361 + 140 * weight:.0f}" y="{y + 5}">{weight:.2f}</text>'
         )
     return (
-        '<svg viewBox="0 0 560 250" width="560" height="250" font-size="14" role="img" aria-label="weights '
-        f'{html.escape(", ".join(words))}: {_percent(weights)}">{"".join(parts)}</svg>'
+        '<svg viewBox="0 0 560 250" width="560" height="250" fill="currentColor" font-size="14" role="img" '
+        f'aria-label="weights {html.escape(", ".join(words))}: {_percent(weights)}">{"".join(parts)}</svg>'
         "<div>dashed: the query, drawn smaller · blue: the states, lit by their weight · orange: the context, at "
         f"({context[0]:.2f}, {context[1]:.2f})</div>"
     )
@@ -361,19 +365,16 @@ def attention_frame(
     likeliest = ", ".join(f"{html.escape(word)} {probability:.2f}" for word, probability in candidates.items())
     return (
         f"<div>written: {html.escape(' '.join(written[:-1]))} <b>{html.escape(written[-1])}</b></div>"
-        f'<svg viewBox="0 0 {span} 146" width="{span}" height="146" font-size="14" text-anchor="middle" role="img" '
+        f'<svg viewBox="0 0 {span} 146" width="{span}" height="146" fill="currentColor" font-size="14" '
+        f'text-anchor="middle" role="img" '
         f'aria-label="{label}">{"".join(parts)}</svg>'
-        f'<svg viewBox="0 0 360 {22 * len(candidates)}" width="360" height="{22 * len(candidates)}" font-size="14" '
-        f'role="img" aria-label="likeliest words: {likeliest}" style="display:block">{rows}</svg>'
+        f'<svg viewBox="0 0 360 {22 * len(candidates)}" width="360" height="{22 * len(candidates)}" '
+        f'fill="currentColor" font-size="14" role="img" aria-label="likeliest words: {likeliest}" '
+        f'style="display:block">{rows}</svg>'
     )
 
 
 # --- lesson 3 --------------------------------------------------------------------------------------------
-
-
-def _spread(scores: np.ndarray) -> np.ndarray:
-    powers = np.exp(scores - scores.max(-1, keepdims=True))
-    return powers / powers.sum(-1, keepdims=True)
 
 
 def query_key_value_frame(
