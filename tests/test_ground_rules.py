@@ -121,7 +121,7 @@ def test_lessons_come_last_offline_and_can_be_left_out(tmp_path):
         done = subprocess.run(command, capture_output=True, text=True)
         return [line for line in done.stdout.splitlines() if "::" in line]
 
-    listed = run("-k", "causal or Cell")
+    listed = run("-k", "test_causal_mask or Cell")
     assert ["Cell" in line for line in listed] == [False] + [True] * 3
     assert all("PASSED" in line for line in listed)
-    assert ["Cell" in line for line in run("-k", "causal or Cell", "-m", "not notebook")] == [False]
+    assert ["Cell" in line for line in run("-k", "test_causal_mask or Cell", "-m", "not notebook")] == [False]
