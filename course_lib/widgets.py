@@ -13,8 +13,11 @@ from pathlib import Path
 
 import anywidget
 import numpy as np
+import torch
 import traitlets
 from IPython.display import HTML, display
+
+from course_lib.masks import masked_softmax
 
 DATA = Path(__file__).parent / "data"
 STYLE = (DATA / "explorer.css").read_text(encoding="utf-8")
@@ -483,13 +486,10 @@ def temperature_frame(choices: dict[str, float], temperature: float, draws: int)
 
 def mask_frame(words: Sequence[str], scores: np.ndarray, allowed: np.ndarray) -> str:
     """The weights that a softmax over the allowed cells of each row gives, as a table; empty rows are zeros."""
+    weights = masked_softmax(torch.tensor(scores), torch.tensor(allowed)).tolist()
     rows = []
-    for word, row, ticked in zip(words, scores, allowed, strict=True):
-        powers = np.where(ticked, np.exp(row - row.max()), 0.0)
-        weights = powers / max(powers.sum(), 1e-300)
-        cells = "".join(
-            f"<td>{'☑' if on else '☐'} {weight:.2f}</td>" for on, weight in zip(ticked, weights, strict=True)
-        )
+    for word, row, ticked in zip(words, weights, allowed, strict=True):
+        cells = "".join(f"<td>{'☑' if on else '☐'} {weight:.2f}</td>" for on, weight in zip(ticked, row, strict=True))
         rows.append(f'<tr><th scope="row">{html.escape(word)}</th>{cells}</tr>')
     head = "".join(f'<th scope="col">{html.escape(word)}</th>' for word in words)
     return f"<table><tr><th>looks ↓ at →</th>{head}</tr>{''.join(rows)}</table>"
