@@ -9,10 +9,10 @@ import difflib
 import hashlib
 import re
 import zlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import torch
@@ -537,20 +537,27 @@ class Corpus:
 class Batches:
     """Batches of one source length each, so that no source needs padding, in a new random order each time.
 
-    Pairs are turned into numbers once; `__call__(generator)` shuffles within lengths and then the batches.
+    Pairs are turned into numbers once, when first needed; `__call__(generator)` shuffles within lengths and then the
+    batches.
     """
 
     def __init__(self, corpus: Corpus, pairs: Sequence[SentencePair], batch_size: int = 64):
         if batch_size < 1:
             raise ValueError(f"batch_size is {batch_size}; it must be at least 1")
+        self.corpus, self.pairs, self.batch_size = corpus, pairs, batch_size
+        text = "\n".join(map(str, pairs))
+        self.fingerprint = f"{hashlib.sha256(text.encode()).hexdigest()[:16]} in {batch_size}s"
+
+    @cached_property
+    def groups(self) -> list[Batch]:
         groups = defaultdict(list)
-        for pair in pairs:
+        for pair in self.pairs:
             groups[len(pair.source)].append(pair)
-        self.groups = [corpus.batch(group) for _, group in sorted(groups.items())]
-        self.batch_size = batch_size
+        return [self.corpus.batch(group) for _, group in sorted(groups.items())]
 
     def __len__(self) -> int:
-        return sum(-(-len(group.source) // self.batch_size) for group in self.groups)
+        lengths = Counter(len(pair.source) for pair in self.pairs)
+        return sum(-(-count // self.batch_size) for count in lengths.values())
 
     def __call__(self, generator: torch.Generator) -> Iterator[Batch]:
         chosen = [

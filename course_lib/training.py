@@ -1,17 +1,19 @@
-"""Training: Adam, a one-cycle schedule, clipped gradients, a seed, a cache."""
+"""Training: Adam, a schedule of the learning rate, clipped gradients, label smoothing, a seed, a cache."""
 
 import math
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 import torch
-from torch import nn
-from torch.nn import functional as F
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from torch.optim.lr_scheduler import LambdaLR, LRScheduler, OneCycleLR
 
-from course_lib.corpus import PAD, SPECIALS, Batches, Corpus
+from course_lib.corpus import Batch, Batches, Corpus
 from course_lib.decoding import greedy
 from course_lib.fingerprint import fingerprint
 from course_lib.metrics import sentence_accuracy
@@ -23,14 +25,17 @@ class History:
     """What a training run did.
 
     Args:
-        loss: cross-entropy in nats a word, of each step's batch.
-        validation_accuracy: share of validation sentences translated word for word, after each epoch.
-        cpu_seconds: computing time of the training steps.
+        loss: of each step's batch; for a translator cross-entropy in nats a word.
+        validation_accuracy: after each pass through the batches; for a translator the share of validation sentences
+            that it translates word for word.
+        validated_at: computing time of the training steps up to then, in seconds.
+        cpu_seconds: computing time of all training steps.
         parameters: numbers in the model.
     """
 
     loss: list[float]
     validation_accuracy: list[float]
+    validated_at: list[float]
     cpu_seconds: float
     parameters: int
 
@@ -45,96 +50,188 @@ def cache_folder() -> Path:
     return Path(os.environ.get("COURSE_CACHE") or Path.home() / ".cache" / "attention-measured")
 
 
-def fit(
-    build: Callable[[], nn.Module],
-    corpus: Corpus,
+Schedule = Callable[[torch.optim.Optimizer, int], LRScheduler]
+
+
+def one_cycle(optimizer: torch.optim.Optimizer, steps: int) -> LRScheduler:
+    """Up to the optimizer's learning rate in the first 30 % of the steps, down to almost 0 (Smith & Topin 2019)."""
+    return OneCycleLR(optimizer, max_lr=optimizer.defaults["lr"], total_steps=steps)
+
+
+def constant(optimizer: torch.optim.Optimizer, steps: int) -> LRScheduler:
+    """The optimizer's learning rate at every step."""
+    return LambdaLR(optimizer, lambda step: 1.0)
+
+
+def inverse_square_root(optimizer: torch.optim.Optimizer, steps: int, *, warm_up: int) -> LRScheduler:
+    """rate_t = peak · min(t / w, √(w / t)) at step t = 1, 2, …: up in a line for w = `warm_up` steps, then down.
+
+    Vaswani et al. 2017, equation 3, where the peak is 1 / √(d_model · w); here it is the optimizer's learning rate.
+    Raises ValueError: `warm_up` is not positive.
+    """
+    if warm_up < 1:
+        raise ValueError(f"warm_up is {warm_up}; it must be at least 1 step (use `constant` for no warm-up)")
+    return LambdaLR(optimizer, lambda step: min((step + 1) / warm_up, (warm_up / (step + 1)) ** 0.5))
+
+
+def cross_entropy(
+    logits: Float[Tensor, "*axes size"],
+    words: Int[Tensor, "*axes"],
+    mask: Bool[Tensor, "*axes"] | None = None,
     *,
-    epochs: int,
-    learning_rate: float = 5e-3,
-    batch_size: int = 64,
+    smoothing: float = 0.0,
+) -> Float[Tensor, ""]:
+    """−Σ_v q(v) log p(v) in nats, averaged over the words where the mask is True.
+
+    q is 1 at the correct word; with label smoothing ε it is 1 − ε there, and ε / V more at each of the V words
+    (Szegedy et al. 2016, section 7; Vaswani et al. 2017, section 5.4, use ε = .1).
+
+    >>> cross_entropy(torch.zeros(1, 4), torch.tensor([2]), smoothing=0.1).item() == torch.tensor(4.0).log().item()
+    True
+    """
+    log_p = logits.log_softmax(-1)
+    loss = -log_p.gather(-1, words[..., None])[..., 0]
+    if smoothing:
+        loss = (1 - smoothing) * loss - smoothing * log_p.mean(-1)
+    return loss.mean() if mask is None else loss[mask].mean()
+
+
+def translation_loss(model: nn.Module, batch: Batch, smoothing: float = 0.0) -> Float[Tensor, ""]:
+    """Cross-entropy a target word (with `<eos>`), under teacher forcing."""
+    logits, _ = model(batch.source, batch.source_mask, batch.target_input)
+    return cross_entropy(logits, batch.target_output, batch.target_mask, smoothing=smoothing)
+
+
+def train(
+    build: Callable[[], nn.Module],
+    batches: Callable[[torch.Generator], Iterable],
+    loss: Callable[[nn.Module, object], Float[Tensor, ""]],
+    *,
+    steps: int,
+    learning_rate: float,
+    schedule: Schedule = one_cycle,
     clip: float = 1.0,
+    validate: Callable[[nn.Module], float] | None = None,
     seed: int | None = None,
     label: str = "training",
 ) -> tuple[nn.Module, History]:
-    """Builds a translator and trains it on the corpus with teacher forcing; or takes it from the cache.
+    """Builds a model and trains it with Adam (Kingma & Ba 2015); or takes it from the cache.
 
-    The loss is −log p(correct next word), averaged over the words of a batch. Adam (Kingma & Ba 2015) with the
-    one-cycle schedule (Smith & Topin 2019) up to `learning_rate`, gradients clipped to the norm `clip`
-    (Pascanu et al. 2013). A GPU is used if there is one.
+    Gradients are clipped to the norm `clip` (Pascanu et al. 2013). A GPU is used if there is one.
 
     Args:
         build: makes the untrained model; called after the seed is set, so it decides the first weights too.
+        batches: `batches(generator)` draws some; called again whenever they are used up, until `steps` are done.
+            A batch is a tensor or has a method `to(device)`, or is a tuple of such.
+        loss: of the model on a batch, to be lowered.
+        learning_rate: its peak, which the `schedule` leads to and away from.
+        validate: measured on the model after each pass through `batches`; its time does not count.
         seed: `course_seed()` if not given.
         label: what the progress bar calls it.
     Returns:
         the model, on the CPU and in evaluation mode, and its history. The same call again, with the same code,
         is read from the cache.
     Raises:
-        ValueError: `epochs` is not positive.
+        ValueError: `steps` is not positive.
         FloatingPointError: the loss is no longer finite.
     """
-    if epochs < 1:
-        raise ValueError(f"epochs is {epochs}; it must be at least 1")
+    if steps < 1:
+        raise ValueError(f"steps is {steps}; it must be at least 1")
     seed = course_seed() if seed is None else seed
     torch.manual_seed(seed)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     model = build().to(device)
-    settings = {
-        "epochs": epochs,
-        "learning_rate": learning_rate,
-        "batch_size": batch_size,
-        "clip": clip,
-        "seed": seed,
-    }
-    kept = cache_folder() / f"{fingerprint(build, fit, corpus, settings, device.type)}.pt"
+    settings = {"steps": steps, "learning_rate": learning_rate, "clip": clip, "seed": seed, "device": device.type}
+    code = (build, train, type(batches), batches, loss, schedule, validate)
+    kept = cache_folder() / f"{fingerprint(*code, settings)}.pt"
     if kept.exists():
         saved = torch.load(kept, map_location=device, weights_only=True)
         model.load_state_dict(saved["model"])
         return model.cpu().eval(), History(**saved["history"])
 
-    batches = Batches(corpus, corpus.train, batch_size)
     generator = torch.Generator().manual_seed(seed)
     optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
-    steps = epochs * len(batches)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=learning_rate, total_steps=steps)
+    rates = schedule(optimizer, steps)
     progress = Progress(label, steps)
-    losses, accuracies, seconds = [], [], 0.0
-    for _ in range(epochs):
+    losses, accuracies, validated_at, seconds = [], [], [], 0.0
+    while len(losses) < steps:
         model.train()
         started = time.process_time()
-        for batch in (batch.to(device) for batch in batches(generator)):
-            logits, _ = model(batch.source, batch.source_mask, batch.target_input)
-            loss = F.cross_entropy(
-                logits.flatten(0, 1), batch.target_output.flatten(), ignore_index=SPECIALS.index(PAD)
-            )
+        for batch in batches(generator):
+            error = loss(model, _moved(batch, device))
             optimizer.zero_grad()
-            loss.backward()
+            error.backward()
             nn.utils.clip_grad_norm_(model.parameters(), clip)
             optimizer.step()
-            schedule.step()
-            losses.append(loss.item())
+            rates.step()
+            losses.append(error.item())
             if not math.isfinite(losses[-1]):
                 raise FloatingPointError(
                     f"{label}: the loss is {losses[-1]} at step {len(losses)}; "
                     f"try a learning rate below {learning_rate}"
                 )
             progress.advance(loss=losses[-1], **({"validation accuracy": accuracies[-1]} if accuracies else {}))
+            if len(losses) == steps:
+                break
         seconds += time.process_time() - started
-        accuracies.append(validation_accuracy(model, corpus))
+        if validate:
+            accuracies.append(validate(model))
+            validated_at.append(seconds)
     parameters = sum(parameter.numel() for parameter in model.parameters())
-    history = History(losses, accuracies, seconds, parameters)
+    history = History(losses, accuracies, validated_at, seconds, parameters)
     _keep({"model": model.state_dict(), "history": asdict(history)}, kept)
+    last = losses[-100:]
     progress.finish(
-        f"{parameters:,} parameters, {epochs} epochs, {seconds:.0f} CPU-s, "
-        f"loss {sum(losses[-len(batches) :]) / len(batches):.3f}, validation accuracy {accuracies[-1]:.2f}"
+        f"{parameters:,} parameters, {steps:,} steps, {seconds:.0f} CPU-s, loss {sum(last) / len(last):.3f}"
+        + (f", validation accuracy {accuracies[-1]:.2f}" if accuracies else "")
     )
     return model.cpu().eval(), history
+
+
+def fit(
+    build: Callable[[], nn.Module],
+    corpus: Corpus,
+    *,
+    epochs: int,
+    learning_rate: float = 5e-3,
+    schedule: Schedule = one_cycle,
+    smoothing: float = 0.0,
+    batch_size: int = 64,
+    clip: float = 1.0,
+    seed: int | None = None,
+    label: str = "training",
+) -> tuple[nn.Module, History]:
+    """`train` for a translator: teacher forcing on the corpus, `epochs` times all of it, validated after each.
+
+    Raises:
+        ValueError: `epochs` is not positive.
+        FloatingPointError: the loss is no longer finite.
+    """
+    if epochs < 1:
+        raise ValueError(f"epochs is {epochs}; it must be at least 1")
+    batches = Batches(corpus, corpus.train, batch_size)
+    return train(
+        build,
+        batches,
+        partial(translation_loss, smoothing=smoothing),
+        steps=epochs * len(batches),
+        learning_rate=learning_rate,
+        schedule=schedule,
+        clip=clip,
+        validate=partial(validation_accuracy, corpus=corpus),
+        seed=seed,
+        label=label,
+    )
 
 
 def validation_accuracy(model: nn.Module, corpus: Corpus) -> float:
     """Share of the validation sentences that greedy decoding translates word for word."""
     written = [translation.tokens for translation in greedy(model, corpus, [p.source for p in corpus.validation])]
     return sentence_accuracy(written, corpus.validation)
+
+
+def _moved(batch, device: torch.device):
+    return tuple(part.to(device) for part in batch) if isinstance(batch, tuple) else batch.to(device)
 
 
 def _keep(saved: dict, file: Path) -> None:

@@ -191,7 +191,7 @@ def test_accuracy_by_length_is_named_by_its_buckets(corpus, monkeypatch):
     right = {p.source: p.target for p in corpus.test[3, 6]}
 
     def write(model, corpus, sentences):
-        return [Translation(right.get(sentence, ()), None, True) for sentence in sentences]
+        return [Translation(right.get(sentence, ()), None, True, 0.0) for sentence in sentences]
 
     monkeypatch.setattr(metrics, "greedy", write)
     parts = {bucket: corpus.test[bucket] for bucket in ((3, 6), (7, 10))}
