@@ -13,8 +13,8 @@ import course_lib
 
 FLOORS = [
     ["masks", "attention_map", "corpus", "fingerprint"],
-    ["attention"],
-    ["recurrent"],
+    ["attention", "positions", "layers"],
+    ["recurrent", "transformer"],
     ["processes", "decoding", "metrics", "training"],
     ["plotting"],
     ["claims", "widgets"],

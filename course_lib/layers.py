@@ -1,0 +1,115 @@
+"""What stands around attention in a Transformer: layer normalisation, feed-forward, residual connections."""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+
+def layer_norm(
+    x: Float[Tensor, "*axes d_model"],
+    gain: Float[Tensor, " d_model"],
+    bias: Float[Tensor, " d_model"],
+    epsilon: float = 1e-5,
+) -> Float[Tensor, "*axes d_model"]:
+    """(x − mean) / √(variance + ε) · gain + bias, over the numbers of each vector: Ba et al. 2016, equations 3 and 4.
+
+    The variance is the mean of the squared deviations (divided by d, not d − 1), and ε stands inside the root.
+
+    >>> layer_norm(torch.tensor([[1.0, 3.0], [10.0, 30.0]]), torch.ones(2), torch.zeros(2))
+    tensor([[-1.0000,  1.0000],
+            [-1.0000,  1.0000]])
+    """
+    deviation = x - x.mean(-1, keepdim=True)
+    variance = deviation.square().mean(-1, keepdim=True)
+    return deviation * torch.rsqrt(variance + epsilon) * gain + bias
+
+
+class LayerNorm(nn.Module):
+    """`layer_norm` with a gain (`weight`, first 1) and a bias (first 0) for each number, named as in nn.LayerNorm.
+
+    >>> LayerNorm(2, epsilon=3.0)(torch.tensor([[1.0, 3.0]]))
+    tensor([[-0.5000,  0.5000]], grad_fn=<AddBackward0>)
+    """
+
+    def __init__(self, model_size: int, epsilon: float = 1e-5):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(model_size))
+        self.bias = nn.Parameter(torch.zeros(model_size))
+        self.epsilon = epsilon
+
+    def forward(self, x: Float[Tensor, "*axes d_model"]) -> Float[Tensor, "*axes d_model"]:
+        return layer_norm(x, self.weight, self.bias, self.epsilon)
+
+    @classmethod
+    def from_torch(cls, module: nn.LayerNorm) -> "LayerNorm":
+        """A copy of torch's module as ours."""
+        ours = cls(*module.normalized_shape, module.eps).to(module.weight)
+        ours.load_state_dict(module.state_dict())
+        return ours.train(module.training)
+
+
+class FeedForward(nn.Module):
+    """W_2 relu(W_1 x + b_1) + b_2, of each vector by itself: Vaswani et al. 2017, equation 2.
+
+    Args:
+        inner_size: numbers between W_1 and W_2; four times the model size in the paper.
+        dropout: share of those numbers set to 0 in training; the paper has none here, nn.TransformerEncoderLayer has.
+
+    >>> FeedForward(model_size=8, inner_size=32)(torch.zeros(1, 3, 8)).shape
+    torch.Size([1, 3, 8])
+    """
+
+    def __init__(self, model_size: int, inner_size: int, dropout: float = 0.0):
+        super().__init__()
+        self.inner = nn.Linear(model_size, inner_size)
+        self.outer = nn.Linear(inner_size, model_size)
+        self.dropout = nn.Dropout(dropout)
+        for linear in (self.inner, self.outer):
+            nn.init.xavier_uniform_(linear.weight)
+            nn.init.zeros_(linear.bias)
+
+    def forward(self, x: Float[Tensor, "*axes d_model"]) -> Float[Tensor, "*axes d_model"]:
+        return self.outer(self.dropout(torch.relu(self.inner(x))))
+
+
+class PostNorm(nn.Module):
+    """norm(x + part(x)), as the paper has it: Vaswani et al. 2017, sections 3.1 and 5.4 (dropout).
+
+    What stands around a part of a layer has two methods: `before(x)` is what the part gets, and `after(x, y)`,
+    with y what the part made of it, goes on to the next part. `last(model_size)` makes what ends a stack of layers.
+    A class of your own, made from (model size, dropout), needs the two methods; without `last`, nothing ends a stack.
+
+    >>> residual = PostNorm(8)
+    >>> x = torch.randn(1, 3, 8)
+    >>> residual.after(x, FeedForward(8, 32)(residual.before(x))).shape
+    torch.Size([1, 3, 8])
+    """
+
+    last = nn.Identity  # what leaves a layer is normalised already
+
+    def __init__(self, model_size: int, dropout: float = 0.0):
+        super().__init__()
+        self.norm = LayerNorm(model_size)
+        self.dropout = nn.Dropout(dropout)
+
+    def before(self, x: Float[Tensor, "*axes d_model"]) -> Float[Tensor, "*axes d_model"]:
+        return x
+
+    def after(
+        self, x: Float[Tensor, "*axes d_model"], y: Float[Tensor, "*axes d_model"]
+    ) -> Float[Tensor, "*axes d_model"]:
+        return self.norm(x + self.dropout(y))
+
+
+class PreNorm(PostNorm):
+    """x + part(norm(x)): Xiong et al. 2020, section 3. From the first layer to the last, x meets only sums."""
+
+    last = LayerNorm  # the sum that leaves the last layer is not normalised
+
+    def before(self, x: Float[Tensor, "*axes d_model"]) -> Float[Tensor, "*axes d_model"]:
+        return self.norm(x)
+
+    def after(
+        self, x: Float[Tensor, "*axes d_model"], y: Float[Tensor, "*axes d_model"]
+    ) -> Float[Tensor, "*axes d_model"]:
+        return x + self.dropout(y)
