@@ -1,4 +1,8 @@
-"""Greedy decoding, on models whose answers are known beforehand."""
+"""Decoding, on models whose answers are known beforehand."""
+
+import itertools
+import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -8,9 +12,10 @@ from torch.testing import assert_close
 
 from course_lib import decoding
 from course_lib.attention import AdditiveScore
-from course_lib.corpus import BOS, EOS
-from course_lib.decoding import greedy
+from course_lib.corpus import BOS, EOS, SPECIALS
+from course_lib.decoding import beam, draw, greedy, likeliest, rows_of, sample, write
 from course_lib.recurrent import EncoderDecoder, Memory
+from course_lib.transformer import DecoderOnly, Transformer
 
 CAT, SMALL_CAT, DOG = "the black cat".split(), "the small black cat".split(), "the dog runs".split()
 
@@ -201,3 +206,205 @@ def test_an_unknown_word_and_an_empty_sentence_are_refused(corpus):
 def test_a_string_is_not_taken_for_a_list_of_words(corpus):
     with pytest.raises(TypeError, match="split it first"):
         greedy(Scripted(corpus, SCRIPT), corpus, ["the black cat"])
+
+
+# ---- drawing ----
+
+
+def test_draws_come_as_often_as_the_softmax_says():
+    logits, generator = torch.tensor([0.0, 1.0, -1.0, 3.0]), torch.Generator().manual_seed(0)
+    for temperature in (0.5, 1.0, 2.0):
+        drawn = draw(logits.expand(100_000, 4), temperature=temperature, generator=generator)
+        assert_close(drawn.bincount(minlength=4) / 100_000, (logits / temperature).softmax(0), atol=0.006, rtol=0)
+
+
+def test_only_the_k_likeliest_are_drawn_and_among_them_in_proportion():
+    logits, generator = torch.tensor([0.0, 1.0, -1.0, 3.0]), torch.Generator().manual_seed(0)
+    drawn = draw(logits.expand(50_000, 4), top_k=2, generator=generator).bincount(minlength=4) / 50_000
+    assert drawn[0] == drawn[2] == 0
+    assert_close(drawn[[1, 3]], logits[[1, 3]].softmax(0), atol=0.01, rtol=0)
+    assert torch.equal(draw(logits.expand(9, 4), top_k=1), likeliest(logits.expand(9, 4)))
+
+
+@pytest.mark.parametrize("temperature", [0, -1.0, math.nan])
+def test_a_temperature_that_is_not_positive_is_refused(temperature):
+    with pytest.raises(ValueError, match="temperature is .*; it must be above 0"):
+        draw(torch.zeros(1, 4), temperature=temperature)
+
+
+@pytest.mark.parametrize("top_k", [0, 5])
+def test_a_k_outside_the_vocabulary_is_refused(top_k):
+    with pytest.raises(ValueError, match=f"top_k is {top_k}; it must be from 1 to 4"):
+        draw(torch.zeros(1, 4), top_k=top_k)
+
+
+# ---- both kinds of model through one interface ----
+
+
+def untrained(corpus, kind):
+    torch.manual_seed(3)
+    sizes = len(corpus.source_vocabulary), len(corpus.target_vocabulary)
+    if kind == "transformer":
+        model = Transformer(*sizes, model_size=16, heads=2, layers=2, feed_forward_size=16)
+    else:
+        model = EncoderDecoder(*sizes, hidden_size=8, attention=AdditiveScore if kind == "attention" else None)
+    with torch.no_grad():
+        model.output.weight.mul_(3)  # so that it has preferences
+        model.output.bias[SPECIALS.index(EOS)] = 1.0  # and an end now and then
+    return model.double().eval()
+
+
+each_kind = pytest.mark.parametrize("kind", ["fixed vector", "attention", "transformer"])
+
+
+@torch.no_grad()
+def log_probability(model, corpus, source, tokens, finished):
+    """By teacher forcing, independent of how the words were found."""
+    numbers = corpus.target_vocabulary.encode(tokens)
+    told = torch.tensor([[*numbers, *[SPECIALS.index(EOS)] * finished]])
+    read = torch.tensor([[SPECIALS.index(BOS), *numbers]])[:, : told.shape[1]]
+    logits, _ = model(torch.tensor([corpus.source_vocabulary.encode(source)]), None, read)
+    return logits.log_softmax(-1).gather(-1, told[..., None]).sum().item()
+
+
+@each_kind
+@pytest.mark.parametrize("way", [greedy, partial(sample, temperature=2.0), partial(beam, width=3)])
+def test_the_log_probability_is_that_of_teacher_forcing(corpus, kind, way):
+    torch.manual_seed(0)
+    model, sentences = untrained(corpus, kind), [pair.source for pair in corpus.train[:6]]
+    ends = set()
+    for sentence, translation in zip(sentences, way(model, corpus, sentences), strict=True):
+        ends.add(translation.finished)
+        wanted = log_probability(model, corpus, sentence, translation.tokens, translation.finished)
+        assert translation.log_probability == pytest.approx(wanted, abs=1e-4)  # it is summed up in float32
+        if kind != "fixed vector":
+            assert translation.attention.query_tokens == translation.tokens
+    assert True in ends
+
+
+@each_kind
+def test_the_same_generator_draws_the_same_words_and_top_1_is_greedy(corpus, kind):
+    model, sentences = untrained(corpus, kind), [pair.source for pair in corpus.train[:6]]
+    one, two, other = (
+        [t.tokens for t in sample(model, corpus, sentences, generator=torch.Generator().manual_seed(seed))]
+        for seed in (1, 1, 2)
+    )
+    assert one == two != other
+    assert sample(model, corpus, sentences, top_k=1)[0].tokens == greedy(model, corpus, sentences)[0].tokens
+
+
+@each_kind
+def test_a_beam_of_width_1_is_greedy(corpus, kind):
+    model, sentences = untrained(corpus, kind), [pair.source for pair in corpus.train[:8]]
+    for one, two in zip(beam(model, corpus, sentences, width=1), greedy(model, corpus, sentences), strict=True):
+        assert (one.tokens, one.finished) == (two.tokens, two.finished)
+        assert one.log_probability == pytest.approx(two.log_probability, abs=1e-4)
+        if two.attention:
+            assert_close(one.attention.weights, two.attention.weights, atol=1e-6, rtol=0)
+
+
+@each_kind
+def test_beams_of_many_sentences_equal_one_at_a_time(corpus, kind, monkeypatch):
+    model, sentences = untrained(corpus, kind), [pair.source for pair in corpus.train[:8]]
+    together = beam(model, corpus, sentences, width=3)
+    for sentence, translation in zip(sentences, together, strict=True):
+        (alone,) = beam(model, corpus, [sentence], width=3)
+        assert translation.tokens == alone.tokens
+        assert translation.log_probability == pytest.approx(alone.log_probability, abs=1e-4)
+
+
+class Chain(nn.Module):
+    """p(next word | word) from a table, over a vocabulary so small that all its sentences can be written down."""
+
+    def __init__(self, table):
+        super().__init__()
+        self.table = nn.Parameter(table)
+
+    def start(self, memory):
+        return ()
+
+    def step(self, words, state, memory):
+        return self.table[words], state, None
+
+
+def best_by_trying_all(table, limit, length_penalty):
+    eos = SPECIALS.index(EOS)
+    logs, best = table.log_softmax(-1), (-math.inf, None)
+    others = [word for word in range(len(table)) if word != eos]
+    for count in range(limit + 1):
+        for words in itertools.product(others, repeat=count):
+            line = (*words, eos) if count < limit else words
+            total = sum(logs[a, b].item() for a, b in itertools.pairwise((SPECIALS.index(BOS), *line)))
+            best = max(best, (total / ((5 + len(line)) / 6) ** length_penalty, line))
+    return best[1]
+
+
+@pytest.mark.parametrize("length_penalty", [0.0, 0.6, 2.0])
+def test_a_beam_of_full_width_finds_the_best_of_all_sentences(length_penalty):
+    found = []
+    for seed in range(8):
+        table = 2 * torch.randn(5, 5, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+        prompt, limit = torch.tensor([[SPECIALS.index(BOS)]]), torch.tensor([4])
+        written = decoding._beam(Chain(table), None, prompt, limit, width=5**4, length_penalty=length_penalty)
+        line = written.words[0].tolist()
+        line = line[: line.index(SPECIALS.index(EOS)) + 1] if SPECIALS.index(EOS) in line else line
+        assert tuple(line) == best_by_trying_all(table, 4, length_penalty)
+        found.append(len(line))
+    assert len(set(found)) > 1
+
+
+def test_a_wider_beam_finds_what_greedy_misses():
+    """The likeliest first word, 4, leads where nothing is likely; word 3 leads to a sure end."""
+    table = torch.full((5, 5), -9.0)
+    table[SPECIALS.index(BOS)] = torch.tensor([-9.0, -9.0, -9.0, 0.4, 0.6])
+    table[3, SPECIALS.index(EOS)] = 9.0
+    table[4] = 0.0
+    prompt, limit = torch.tensor([[SPECIALS.index(BOS)]]), torch.tensor([6])
+    alone = write(Chain(table), None, prompt, limit)
+    wide = decoding._beam(Chain(table), None, prompt, limit, width=2, length_penalty=0.0)
+    assert alone.words[0, 0] == 4 and wide.words[0, :2].tolist() == [3, SPECIALS.index(EOS)]
+    assert wide.log_probability > alone.log_probability
+
+
+def test_short_sentences_win_without_a_length_penalty():
+    """Each word more costs something; divided by length, the longer sentence is the better one."""
+    table = torch.full((5, 5), -30.0, dtype=torch.float64)
+    table[SPECIALS.index(BOS), [SPECIALS.index(EOS), 4]] = torch.tensor([0.45, 0.55], dtype=torch.float64).log()
+    table[4, 4] = math.log(0.9)
+    table[4, SPECIALS.index(EOS)] = math.log(0.1)
+    prompt, limit = torch.tensor([[SPECIALS.index(BOS)]]), torch.tensor([3])
+    short, long = (
+        decoding._beam(Chain(table), None, prompt, limit, width=3, length_penalty=penalty).words[0].tolist()
+        for penalty in (0.0, 2.0)
+    )
+    assert short[0] == SPECIALS.index(EOS)
+    assert long == [4, 4, 4]
+
+
+@pytest.mark.parametrize("width", [0, -1])
+def test_a_beam_without_width_is_refused(corpus, width):
+    with pytest.raises(ValueError, match=f"width is {width}; it must be at least 1"):
+        beam(Scripted(corpus, SCRIPT), corpus, [CAT], width=width)
+
+
+def test_a_language_model_goes_on_from_a_prompt_as_its_whole_forward_says():
+    torch.manual_seed(0)
+    model = DecoderOnly(12, model_size=16, heads=2, layers=2, feed_forward_size=16).double().eval()
+    prompt = torch.tensor([[1, 5, 7], [1, 6, 4]])
+    written = write(model, None, prompt, torch.tensor([6, 6]))
+    line = torch.cat([prompt, written.words], 1)
+    with torch.no_grad():
+        logits, _ = model(line[:, :-1], None)
+    expected = logits[:, prompt.shape[1] - 1 :].argmax(-1)
+    for row, own in zip(written.words.tolist(), expected.tolist(), strict=True):
+        end = row.index(SPECIALS.index(EOS)) + 1 if SPECIALS.index(EOS) in row else len(row)
+        assert row[:end] == own[:end]
+    assert written.weights is None
+
+
+def test_rows_are_taken_from_every_tensor_of_a_state():
+    memory = Memory(torch.arange(6.0).view(2, 3, 1), torch.zeros(2, 1), None, torch.ones(2, 3, 1))
+    taken, nested = rows_of((memory, (torch.tensor([7, 8]), None, ())), torch.tensor([1, 1, 0]))
+    assert isinstance(taken, Memory) and taken.mask is None
+    assert taken.states[:, 0, 0].tolist() == [3.0, 3.0, 0.0]
+    assert nested[0].tolist() == [8, 8, 7] and nested[1:] == (None, ())

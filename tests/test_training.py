@@ -6,11 +6,25 @@ from functools import partial
 
 import pytest
 import torch
+from torch import nn
+from torch.nn import functional as F
+from torch.testing import assert_close
 
 from course_lib import training
 from course_lib.attention import AdditiveScore
 from course_lib.recurrent import EncoderDecoder
-from course_lib.training import History, cache_folder, course_seed, fit
+from course_lib.training import (
+    History,
+    cache_folder,
+    constant,
+    course_seed,
+    cross_entropy,
+    fit,
+    inverse_square_root,
+    one_cycle,
+    train,
+)
+from course_lib.transformer import Transformer
 
 EPOCHS = 2
 
@@ -120,6 +134,120 @@ def test_padding_of_targets_is_no_part_of_the_loss(build, tiny, tmp_path, monkey
         total += torch.nn.functional.cross_entropy(logits[0], batch.target_output[0], reduction="sum").item()
         count += len(pair.target) + 1
     assert history.loss == [pytest.approx(total / count, rel=1e-5)]
+
+
+def test_a_transformer_learns_through_the_same_door(tiny):
+    sizes = len(tiny.source_vocabulary), len(tiny.target_vocabulary)
+    build = partial(Transformer, *sizes, model_size=16, heads=2, layers=1, feed_forward_size=16)
+    model, history = fit(build, tiny, epochs=3, learning_rate=1e-2, smoothing=0.1)
+    assert history.loss[-1] < history.loss[0] - 0.3
+    assert isinstance(model, Transformer) and not model.training
+
+
+# ---- any task: train ----
+
+
+def a_line(x):
+    return 3 * x - 1
+
+
+def points(generator):
+    for _ in range(4):
+        x = torch.randn(16, 1, generator=generator)
+        yield x, a_line(x)
+
+
+def squared_error(model, batch):
+    x, y = batch
+    return (model(x) - y).square().mean()
+
+
+def distance(model):
+    return -abs(model.weight.item() - 3)
+
+
+def test_a_line_is_found_in_the_steps_that_were_asked_for():
+    model, history = train(
+        partial(nn.Linear, 1, 1), points, squared_error, steps=401, learning_rate=0.1, validate=distance
+    )
+    assert_close(torch.cat([model.weight.flatten(), model.bias]), torch.tensor([3.0, -1.0]), atol=0.02, rtol=0)
+    assert len(history.loss) == 401  # the last pass is broken off after its first batch
+    assert len(history.validation_accuracy) == len(history.validated_at) == 101
+    assert history.validated_at == sorted(history.validated_at) and history.validated_at[-1] == history.cpu_seconds
+    assert abs(history.validation_accuracy[-1]) < 0.02
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"steps": 9}, {"loss": lambda model, batch: squared_error(model, batch).sqrt()}, {"schedule": constant},
+     {"schedule": partial(inverse_square_root, warm_up=3)}, {"batches": lambda generator: list(points(generator))[:2]}],
+    ids=str,
+)  # fmt: skip
+def test_another_task_is_trained_anew(changed, no_training):
+    task = {"build": partial(nn.Linear, 1, 1), "batches": points, "loss": squared_error, "steps": 8}
+    train(**task, learning_rate=0.1)
+    no_training()
+    train(**task, learning_rate=0.1, label="another name")
+    with pytest.raises(AssertionError, match="trained anew"):
+        train(**{**task, **changed}, learning_rate=0.1)
+
+
+def test_no_steps_are_refused():
+    with pytest.raises(ValueError, match="steps is 0; it must be at least 1"):
+        train(partial(nn.Linear, 1, 1), points, squared_error, steps=0, learning_rate=0.1)
+
+
+# ---- the learning rate ----
+
+
+def rates(schedule, steps):
+    optimizer = torch.optim.Adam([nn.Parameter(torch.zeros(1))], lr=0.5)
+    scheduler, seen = schedule(optimizer, steps), []
+    for _ in range(steps):
+        seen.append(optimizer.param_groups[0]["lr"])
+        optimizer.step()
+        scheduler.step() if len(seen) < steps else None
+    return seen
+
+
+def test_one_cycle_goes_up_to_the_rate_and_down_to_almost_nothing():
+    seen = rates(one_cycle, 100)
+    assert max(seen) == pytest.approx(0.5) and 25 <= seen.index(max(seen)) <= 31
+    assert seen[0] < 0.03 and seen[-1] < 1e-4
+
+
+def test_constant_stays():
+    assert rates(constant, 10) == [0.5] * 10
+
+
+def test_warm_up_is_the_papers_formula_scaled_to_its_peak():
+    d, w = 512, 40  # d_model^-0.5 · min(t^-0.5, t · w^-1.5), whose peak is (d w)^-0.5
+    paper = [d**-0.5 * min(t**-0.5, t * w**-1.5) for t in range(1, 201)]
+    seen = rates(partial(inverse_square_root, warm_up=w), 200)
+    assert seen == pytest.approx([0.5 * rate * (d * w) ** 0.5 for rate in paper])
+    assert seen.index(max(seen)) == w - 1 and max(seen) == pytest.approx(0.5)
+
+
+def test_no_warm_up_at_all_is_refused():
+    with pytest.raises(ValueError, match="warm_up is 0; .*use `constant`"):
+        rates(partial(inverse_square_root, warm_up=0), 3)
+
+
+# ---- the loss ----
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.9])
+def test_cross_entropy_and_its_gradient_equal_torchs(smoothing):
+    torch.manual_seed(0)
+    logits = torch.randn(3, 5, 7, dtype=torch.float64, requires_grad=True)
+    words, mask = torch.randint(7, (3, 5)), torch.rand(3, 5) > 0.4
+    assert mask.any() and not mask.all()
+    for kept in (None, mask):
+        targets = words if kept is None else words.masked_fill(~kept, -100)
+        ours = cross_entropy(logits, words, kept, smoothing=smoothing)
+        torchs = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), label_smoothing=smoothing)
+        assert_close(ours, torchs, atol=1e-12, rtol=0)
+        assert_close(*(torch.autograd.grad(loss, logits)[0] for loss in (ours, torchs)), atol=1e-12, rtol=0)
 
 
 # ---- the cache ----
