@@ -1,7 +1,7 @@
 """The Transformer of Vaswani et al. 2017 from the parts of `attention`, `positions` and `layers`.
 
 A layer does the same work in training, where all words are there at once, and in writing, where they come one by
-one: it is given the keys and values of the words before (`past`), and gives back those with the new words' added.
+one: it is given the keys and values of the words before (the past), and gives them back with those of the new words.
 """
 
 import math
@@ -18,8 +18,17 @@ from course_lib.layers import FeedForward, LayerNorm, PostNorm, PreNorm
 from course_lib.masks import causal_mask, check_mask
 from course_lib.positions import SinusoidalPositions
 
+Words = Int[Tensor, "batch query"]
+Vectors = Float[Tensor, "batch query d_model"]
 KeysAndValues = tuple[Float[Tensor, "batch head _ d_head"], Float[Tensor, "batch head _ d_head"]]
 Past = tuple[KeysAndValues | None, ...]  # of each layer; None before the first word
+Weights = Float[Tensor, "batch head query key"]
+LayerMaps = Float[Tensor, "batch layer head query key"]
+CrossWeights = Float[Tensor, "batch head query source"]
+CrossMaps = Float[Tensor, "batch layer head query source"]
+SentenceMask = Bool[Tensor, "batch source"]
+Mask = Bool[Tensor, "_ _ _ key"]  # as in `masks`: (batch, head, query, key), each but the last may be 1
+MemoryMask = Bool[Tensor, "_ _ _ source"]
 
 
 class Memory(NamedTuple):
@@ -32,13 +41,13 @@ class Memory(NamedTuple):
     """
 
     states: Float[Tensor, "batch source d_model"]
-    mask: Bool[Tensor, "batch source"] | None
+    mask: SentenceMask | None
     keys_and_values: tuple[KeysAndValues, ...]
     maps: Float[Tensor, "batch layer head source source"] | None
 
 
 class Maps(NamedTuple):
-    """The attention weights of every layer and head."""
+    """The attention weights of every layer and head; `maps.cross[:, -1].mean(1)` is (batch, target, source)."""
 
     encoder: Float[Tensor, "batch layer head source source"]
     decoder: Float[Tensor, "batch layer head target target"]
@@ -46,15 +55,15 @@ class Maps(NamedTuple):
 
 
 class EncoderLayer(nn.Module):
-    """Self-attention, then feed-forward; around each of them a residual: Vaswani et al. 2017, section 3.1.
+    """Self-attention, then feed-forward, with a residual around each: Vaswani et al. 2017, section 3.1.
 
-    With a causal mask the same layer is that of a decoder without encoder.
+    With a causal mask it is the layer of a decoder that has no encoder.
 
     Args:
-        feed_forward_size: None or 0 leaves the feed-forward part out.
-        dropout: share set to 0 in training: of what each part adds, and, as in torch, of the attention weights and
-            within the feed-forward part.
-        residual: `PreNorm`, `PostNorm`, or a class with their two methods.
+        feed_forward_size: numbers inside the feed-forward part; None or 0 leaves the part out.
+        dropout: share set to 0 in training: of what each part adds and, as in torch but not in the paper, of the
+            attention weights and inside the feed-forward part.
+        residual: `PreNorm`, `PostNorm`, or a class with their two methods, `before` and `after`.
 
     >>> x, weights, _ = EncoderLayer(8, 2, 32)(torch.zeros(1, 3, 8), need_weights=True)
     >>> x.shape, weights.shape
@@ -76,8 +85,8 @@ class EncoderLayer(nn.Module):
         self.feed_forward_residual = residual(model_size, dropout) if feed_forward_size else None
 
     def attend_to_self(
-        self, x: Tensor, mask: Tensor | None, past: KeysAndValues | None, need_weights: bool
-    ) -> tuple[Tensor, Tensor | None, KeysAndValues]:
+        self, x: Vectors, mask: Mask | None, past: KeysAndValues | None, need_weights: bool
+    ) -> tuple[Vectors, Weights | None, KeysAndValues]:
         before = self.self_attention_residual.before(x)
         key, value = self.self_attention.project_memory(before)
         if past is not None:
@@ -85,45 +94,41 @@ class EncoderLayer(nn.Module):
         y, weights = self.self_attention.attend(before, key, value, mask, need_weights=need_weights)
         return self.self_attention_residual.after(x, y), weights, (key, value)
 
-    def feed(self, x: Tensor) -> Tensor:
+    def feed(self, x: Vectors) -> Vectors:
         if self.feed_forward is None:
             return x
         y = self.feed_forward(self.feed_forward_residual.before(x))
         return self.feed_forward_residual.after(x, y)
 
     def forward(
-        self,
-        x: Float[Tensor, "batch query d_model"],
-        mask: Bool[Tensor, "_ _ _ key"] | None = None,
-        past: KeysAndValues | None = None,
-        *,
-        need_weights: bool = False,
-    ) -> tuple[Float[Tensor, "batch query d_model"], Float[Tensor, "batch head query key"] | None, KeysAndValues]:
-        """The new x, the weights if asked for, and keys and values of the words up to here."""
+        self, x: Vectors, mask: Mask | None = None, past: KeysAndValues | None = None, *, need_weights: bool = False
+    ) -> tuple[Vectors, Weights | None, KeysAndValues]:
+        """The new x, the weights if asked for, and the past with these words."""
         x, weights, past = self.attend_to_self(x, mask, past, need_weights)
         return self.feed(x), weights, past
 
     @classmethod
     def from_torch(cls, layer: nn.Module) -> "EncoderLayer":
-        """A copy of torch's layer as ours. Raises ValueError if it has parts for which there is no place here."""
+        """A copy of torch's layer of the same name. Raises ValueError if it has parts for which there is no place."""
         if layer.activation is not F.relu and not isinstance(layer.activation, nn.ReLU):
-            raise ValueError(f"only a layer with the activation relu can be copied, not {layer.activation}")
-        sizes = layer.self_attn.embed_dim, layer.self_attn.num_heads, layer.linear1.out_features
-        ours = cls(*sizes, layer.dropout.p, PreNorm if layer.norm_first else PostNorm).to(layer.linear1.weight)
-        ours.self_attention = MultiHeadAttention.from_torch(layer.self_attn)
-        ours.feed_forward.inner.load_state_dict(layer.linear1.state_dict())
+            raise ValueError(f"only a layer with the activation relu can be copied, not with {layer.activation}")
+        attention, residual = MultiHeadAttention.from_torch(layer.self_attn), PreNorm if layer.norm_first else PostNorm
+        inner = layer.linear1
+        ours = cls(inner.in_features, attention.heads, inner.out_features, layer.dropout.p, residual).to(inner.weight)
+        ours.self_attention = attention
+        ours.feed_forward.inner.load_state_dict(inner.state_dict())
         ours.feed_forward.outer.load_state_dict(layer.linear2.state_dict())
         residuals = [ours.self_attention_residual, ours.feed_forward_residual]
-        if cls is DecoderLayer:
+        if issubclass(cls, DecoderLayer):
             ours.cross_attention = MultiHeadAttention.from_torch(layer.multihead_attn)
             residuals.insert(1, ours.cross_attention_residual)
-        for number, residual in enumerate(residuals, 1):
+        for number, residual in enumerate(residuals, start=1):
             residual.norm = LayerNorm.from_torch(layer.get_submodule(f"norm{number}"))
         return ours.train(layer.training)
 
 
 class DecoderLayer(EncoderLayer):
-    """An encoder layer with cross-attention to the memory between its two parts: Vaswani et al. 2017, section 3.1."""
+    """An encoder layer with cross-attention between its two parts: Vaswani et al. 2017, section 3.1."""
 
     def __init__(
         self,
@@ -139,27 +144,22 @@ class DecoderLayer(EncoderLayer):
 
     def forward(
         self,
-        x: Float[Tensor, "batch query d_model"],
+        x: Vectors,
         memory: KeysAndValues,
-        mask: Bool[Tensor, "_ _ _ key"] | None = None,
-        memory_mask: Bool[Tensor, "_ _ _ source"] | None = None,
+        mask: Mask | None = None,
+        memory_mask: MemoryMask | None = None,
         past: KeysAndValues | None = None,
         *,
         need_weights: bool = False,
-    ) -> tuple[
-        Float[Tensor, "batch query d_model"],
-        Float[Tensor, "batch head query key"] | None,
-        Float[Tensor, "batch head query source"] | None,
-        KeysAndValues,
-    ]:
-        """The new x, the weights of both attentions if asked for, and keys and values of the words up to here.
+    ) -> tuple[Vectors, Weights | None, CrossWeights | None, KeysAndValues]:
+        """The new x, the weights of self- and cross-attention if asked for, and the past with these words.
 
-        `memory` are keys and values: `cross_attention.project_memory` of the encoder's states.
+        The memory is there as keys and values: `cross_attention.project_memory` of the encoder's states.
         """
-        x, own, past = self.attend_to_self(x, mask, past, need_weights)
+        x, weights, past = self.attend_to_self(x, mask, past, need_weights)
         before = self.cross_attention_residual.before(x)
         y, cross = self.cross_attention.attend(before, *memory, memory_mask, need_weights=need_weights)
-        return self.feed(self.cross_attention_residual.after(x, y)), own, cross, past
+        return self.feed(self.cross_attention_residual.after(x, y)), weights, cross, past
 
 
 class Encoder(nn.Module):
@@ -176,28 +176,23 @@ class Encoder(nn.Module):
         super().__init__()
         self.layers = nn.ModuleList(layers)
         self.last = last
-        if not self.layers:
+        if not len(self.layers):
             raise ValueError("no layer was given; a stack needs at least one")
 
     def forward(
-        self,
-        x: Float[Tensor, "batch query d_model"],
-        mask: Bool[Tensor, "_ _ _ key"] | None = None,
-        past: Past | None = None,
-        *,
-        need_weights: bool = False,
-    ) -> tuple[Float[Tensor, "batch query d_model"], Float[Tensor, "batch layer head query key"] | None, Past]:
-        """The same mask in every layer. The new x, the maps if asked for, and the past with these words."""
-        maps, present = [], []
+        self, x: Vectors, mask: Mask | None = None, past: Past | None = None, *, need_weights: bool = False
+    ) -> tuple[Vectors, LayerMaps | None, Past]:
+        """The new x, the maps if asked for, and the past with these words. Every layer has the same mask."""
+        every = []
         for layer, before in zip(self.layers, past or [None] * len(self.layers), strict=True):
-            x, weights, now = layer(x, mask, before, need_weights=need_weights)
-            maps.append(weights)
-            present.append(now)
-        return self.last(x), torch.stack(maps, 1) if need_weights else None, tuple(present)
+            x, *others = layer(x, mask, before, need_weights=need_weights)
+            every.append(others)
+        weights, past = zip(*every, strict=True)
+        return self.last(x), torch.stack(weights, 1) if need_weights else None, past
 
     @classmethod
     def from_torch(cls, stack: nn.Module) -> "Encoder":
-        """A copy of nn.TransformerEncoder or, for a `Decoder`, of nn.TransformerDecoder."""
+        """A copy of nn.TransformerEncoder (`Encoder`) or nn.TransformerDecoder (`Decoder`); nn.Transformer has both."""
         last = nn.Identity() if stack.norm is None else LayerNorm.from_torch(stack.norm)
         return cls(map(cls.layer.from_torch, stack.layers), last).train(stack.training)
 
@@ -209,29 +204,22 @@ class Decoder(Encoder):
 
     def forward(
         self,
-        x: Float[Tensor, "batch query d_model"],
+        x: Vectors,
         memory: tuple[KeysAndValues, ...],
-        memory_mask: Bool[Tensor, "_ _ _ source"] | None = None,
+        memory_mask: MemoryMask | None = None,
         past: Past | None = None,
         *,
         need_weights: bool = False,
-    ) -> tuple[
-        Float[Tensor, "batch query d_model"],
-        Float[Tensor, "batch layer head query key"] | None,
-        Float[Tensor, "batch layer head query source"] | None,
-        Past,
-    ]:
-        """As `Encoder.forward`, with two maps. `memory` are the keys and values for each layer: `project_memory`."""
+    ) -> tuple[Vectors, LayerMaps | None, CrossMaps | None, Past]:
+        """As in `Encoder`, with the maps of self- and cross-attention. The memory is as `project_memory` makes it."""
         mask = causal_mask(words_in(past) + x.shape[1])[:, :, words_in(past) :].to(x.device)
-        own_maps, cross_maps, present = [], [], []
-        pasts = past or [None] * len(self.layers)
-        for layer, keys_and_values, before in zip(self.layers, memory, pasts, strict=True):
-            x, own, cross, now = layer(x, keys_and_values, mask, memory_mask, before, need_weights=need_weights)
-            own_maps.append(own)
-            cross_maps.append(cross)
-            present.append(now)
-        maps = [torch.stack(weights, 1) if need_weights else None for weights in (own_maps, cross_maps)]
-        return self.last(x), *maps, tuple(present)
+        every = []
+        for layer, keys_and_values, before in zip(self.layers, memory, past or [None] * len(memory), strict=True):
+            x, *others = layer(x, keys_and_values, mask, memory_mask, before, need_weights=need_weights)
+            every.append(others)
+        weights, cross, past = zip(*every, strict=True)
+        maps = [torch.stack(tensors, 1) if need_weights else None for tensors in (weights, cross)]
+        return self.last(x), *maps, past
 
     def project_memory(self, states: Float[Tensor, "batch source d_model"]) -> tuple[KeysAndValues, ...]:
         """What each layer's cross-attention makes of the encoder's states; once a sentence is enough."""
@@ -240,27 +228,24 @@ class Decoder(Encoder):
 
 def words_in(past: Past | None) -> int:
     """How many words were read before, and so the position of the next."""
-    return 0 if not past or past[0] is None else past[0][0].shape[2]
+    return 0 if past is None or past[0] is None else past[0][0].shape[2]
 
 
-def sentence_mask(
-    mask: Bool[Tensor, "batch n"] | None, words: Int[Tensor, "batch n"]
-) -> Bool[Tensor, "batch n"] | None:
-    """The mask, or None if it hides nothing: the kernel is faster without. Raises ValueError for an empty sentence."""
+def checked(mask: SentenceMask | None, words: Int[Tensor, "batch source"]) -> SentenceMask | None:
+    """The mask, or None if it hides nothing: attention is faster without. Raises ValueError for an empty sentence."""
     if mask is None:
         return None
     check_mask(mask, words)
     if not mask.any(1).all():
-        empty = int((~mask.any(1)).nonzero()[0])
-        raise ValueError(f"sentence {empty} is empty; every sentence needs a word")
+        raise ValueError(f"sentence {int((~mask.any(1)).nonzero()[0])} is empty; every sentence needs a word")
     return None if mask.all() else mask
 
 
 class WordEmbedding(nn.Embedding):
-    """√d E_w + position: Vaswani et al. 2017, sections 3.4, 3.5 and 5.4 (dropout).
+    """√d E_word + position, then dropout: Vaswani et al. 2017, sections 3.4, 3.5 and 5.4.
 
-    E starts with variance 1/d, so that as the output's matrix (`tie`) it gives logits of variance 1, and times √d
-    it is as large as the positions.
+    E starts as N(0, 1/d): so √d E is of the size of the positions, and E as the output's matrix (`tie`) makes logits
+    of variance 1.
     """
 
     def __init__(self, size: int, model_size: int, dropout: float, positions: Callable[[int], nn.Module] | None):
@@ -269,24 +254,23 @@ class WordEmbedding(nn.Embedding):
         self.positions = positions(model_size) if positions else None
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, words: Int[Tensor, "batch n"], start: int = 0) -> Float[Tensor, "batch n d_model"]:
+    def forward(self, words: Words, start: int = 0) -> Vectors:
+        """The first word stands at position `start`."""
         x = math.sqrt(self.embedding_dim) * super().forward(words)
         return self.dropout(x if self.positions is None else self.positions(x, start))
 
-
-def make_output(embedding: WordEmbedding, tie: bool) -> nn.Linear:
-    """From the last vectors to logits; with `tie`, by the embedding's own table."""
-    size, model_size = embedding.weight.shape
-    output = nn.Linear(model_size, size)
-    nn.init.xavier_uniform_(output.weight)
-    nn.init.zeros_(output.bias)
-    if tie:
-        output.weight = embedding.weight
-    return output
+    def make_output(self, tie: bool) -> nn.Linear:
+        """What makes logits over these words; with `tie`, by this very table."""
+        output = nn.Linear(self.embedding_dim, self.num_embeddings)
+        nn.init.xavier_uniform_(output.weight)
+        nn.init.zeros_(output.bias)
+        if tie:
+            output.weight = self.weight
+        return output
 
 
-def make_last(residual: Callable[[int, float], nn.Module], model_size: int) -> nn.Module:
-    """What ends a stack of layers with this residual: nothing, unless its class names something."""
+def last_of(residual: Callable[[int, float], nn.Module], model_size: int) -> nn.Module:
+    """What ends a stack of layers with this residual: nothing, unless its class says."""
     return getattr(residual, "last", nn.Identity)(model_size)
 
 
@@ -298,16 +282,15 @@ class Transformer(nn.Module):
     Args:
         source_size, target_size: words in each vocabulary.
         model_size: d, numbers in a vector.
-        heads: of every attention.
+        heads: of each attention.
         layers: of the encoder, and as many of the decoder.
-        feed_forward_size: numbers inside the feed-forward part; None leaves the part out.
-        dropout: share set to 0 in training: where words enter, and as in `EncoderLayer`.
-        residual: `PreNorm` (trains without warm-up), `PostNorm` (the paper's), or a class with their two methods.
-        positions: `SinusoidalPositions`, `LearnedPositions`, or None for none.
-        tie: let the target embedding be the output's matrix too, one table of parameters (section 3.4; the paper
-            shares it with the source embedding as well, which here has words of its own).
+        feed_forward_size, residual: as in `EncoderLayer`.
+        dropout: as in `EncoderLayer`, and of the sum of word and position.
+        positions: `SinusoidalPositions`, `LearnedPositions`, or None to leave them out.
+        tie: one table of parameters for the target embedding and the output's matrix (section 3.4; there the source
+            embedding shares it too, but here the source has words of its own).
     Raises:
-        ValueError: the heads do not divide the model size, no layer, an odd model size with sinusoidal positions.
+        ValueError: the heads do not divide the model size; no layer; an odd model size with sinusoidal positions.
 
     >>> model = Transformer(10, 12, model_size=8, heads=2, layers=3)
     >>> logits, maps = model(torch.tensor([[4, 5, 6]]), None, torch.tensor([[1, 7]]), need_weights=True)
@@ -332,37 +315,28 @@ class Transformer(nn.Module):
         super().__init__()
         settings = model_size, heads, feed_forward_size, dropout, residual
         self.source_embedding = WordEmbedding(source_size, model_size, dropout, positions)
-        self.encoder = Encoder((EncoderLayer(*settings) for _ in range(layers)), make_last(residual, model_size))
+        self.encoder = Encoder((EncoderLayer(*settings) for _ in range(layers)), last_of(residual, model_size))
         self.target_embedding = WordEmbedding(target_size, model_size, dropout, positions)
-        self.decoder = Decoder((DecoderLayer(*settings) for _ in range(layers)), make_last(residual, model_size))
-        self.output = make_output(self.target_embedding, tie)
+        self.decoder = Decoder((DecoderLayer(*settings) for _ in range(layers)), last_of(residual, model_size))
+        self.output = self.target_embedding.make_output(tie)
 
     def encode(
-        self,
-        source: Int[Tensor, "batch source"],
-        mask: Bool[Tensor, "batch source"] | None,
-        *,
-        need_weights: bool = False,
+        self, source: Int[Tensor, "batch source"], mask: SentenceMask | None, *, need_weights: bool = False
     ) -> Memory:
-        """All that the decoder asks of a sentence. Raises ValueError if a sentence is empty."""
-        mask = sentence_mask(mask, source)
-        x = self.source_embedding(source)
-        states, maps, _ = self.encoder(x, None if mask is None else mask[:, None, None], need_weights=need_weights)
+        """All that the decoder asks of the sentences. Raises ValueError if one is empty."""
+        mask = checked(mask, source)
+        for_heads = None if mask is None else mask[:, None, None]
+        states, maps, _ = self.encoder(self.source_embedding(source), for_heads, need_weights=need_weights)
         return Memory(states, mask, self.decoder.project_memory(states), maps)
 
     def decode(
-        self, words: Int[Tensor, "batch target"], past: Past | None, memory: Memory, *, need_weights: bool = False
-    ) -> tuple[
-        Float[Tensor, "batch target target_size"],
-        Float[Tensor, "batch layer head target _"] | None,
-        Float[Tensor, "batch layer head target source"] | None,
-        Past,
-    ]:
-        """Logits after each of the words that follow the past, both maps if asked for, and the new past."""
+        self, words: Words, past: Past | None, memory: Memory, *, need_weights: bool = False
+    ) -> tuple[Float[Tensor, "batch query target_size"], LayerMaps | None, CrossMaps | None, Past]:
+        """Logits after each of these words, which follow those of the past; `Decoder.forward` has the rest."""
         x = self.target_embedding(words, words_in(past))
         mask = None if memory.mask is None else memory.mask[:, None, None]
-        x, own, cross, past = self.decoder(x, memory.keys_and_values, mask, past, need_weights=need_weights)
-        return self.output(x), own, cross, past
+        x, *others = self.decoder(x, memory.keys_and_values, mask, past, need_weights=need_weights)
+        return self.output(x), *others
 
     def start(self, memory: Memory) -> Past:
         """The state before the first word: no past in any layer."""
@@ -373,7 +347,7 @@ class Transformer(nn.Module):
     ) -> tuple[Float[Tensor, "batch target_size"], Past, Float[Tensor, "batch source"]]:
         """One step of writing: logits for the next word, the new state, and the attention weights.
 
-        The state is the past of each layer. The weights are the mean over heads of the last layer's cross-attention.
+        The state is the past. The weights are those of the last layer's cross-attention, the mean over its heads.
         """
         logits, _, cross, state = self.decode(words[:, None], state, memory, need_weights=True)
         return logits[:, 0], state, cross[:, -1, :, 0].mean(1)
@@ -381,22 +355,22 @@ class Transformer(nn.Module):
     def forward(
         self,
         source: Int[Tensor, "batch source"],
-        source_mask: Bool[Tensor, "batch source"] | None,
+        source_mask: SentenceMask | None,
         target_input: Int[Tensor, "batch target"],
         *,
         need_weights: bool = False,
     ) -> tuple[Float[Tensor, "batch target target_size"], Maps | None]:
-        """Teacher forcing, all steps at once: the decoder reads the correct words, each with those before it only."""
+        """Teacher forcing, all steps at once: each word of the decoder reads the correct words before it."""
         memory = self.encode(source, source_mask, need_weights=need_weights)
-        logits, own, cross, _ = self.decode(target_input, None, memory, need_weights=need_weights)
-        return logits, Maps(memory.maps, own, cross) if need_weights else None
+        logits, weights, cross, _ = self.decode(target_input, None, memory, need_weights=need_weights)
+        return logits, Maps(memory.maps, weights, cross) if need_weights else None
 
 
 class EncoderOnly(nn.Module):
-    """Encoder layers alone, from words to logits over the same words: the form of BERT (Devlin et al. 2019).
+    """The encoder with an output of its own, over the words it reads: the form of BERT (Devlin et al. 2019).
 
     Args:
-        size: words in the vocabulary; the others are those of `Transformer`.
+        size: words in the vocabulary. The other settings are those of `Transformer`.
 
     >>> logits, maps = EncoderOnly(10)(torch.tensor([[4, 5, 6]]), None)
     >>> logits.shape, maps
@@ -419,24 +393,24 @@ class EncoderOnly(nn.Module):
         super().__init__()
         settings = model_size, heads, feed_forward_size, dropout, residual
         self.embedding = WordEmbedding(size, model_size, dropout, positions)
-        self.encoder = Encoder((EncoderLayer(*settings) for _ in range(layers)), make_last(residual, model_size))
-        self.output = make_output(self.embedding, tie)
+        self.encoder = Encoder((EncoderLayer(*settings) for _ in range(layers)), last_of(residual, model_size))
+        self.output = self.embedding.make_output(tie)
 
-    def allowed(self, mask: Bool[Tensor, "batch n"] | None, n: int) -> Bool[Tensor, "_ 1 _ n"] | None:
-        """Who may attend to whom: every word to every word."""
+    def may_attend(self, words: Words, mask: Bool[Tensor, "batch query"] | None) -> Mask | None:
+        """Every word to every word."""
+        mask = checked(mask, words)
         return None if mask is None else mask[:, None, None]
 
     def forward(
-        self, words: Int[Tensor, "batch n"], mask: Bool[Tensor, "batch n"] | None, *, need_weights: bool = False
-    ) -> tuple[Float[Tensor, "batch n size"], Float[Tensor, "batch layer head n n"] | None]:
+        self, words: Words, mask: Bool[Tensor, "batch query"] | None = None, *, need_weights: bool = False
+    ) -> tuple[Float[Tensor, "batch query size"], LayerMaps | None]:
         """Logits at each word, and the maps if asked for. Raises ValueError if a sentence is empty."""
-        allowed = self.allowed(sentence_mask(mask, words), words.shape[1])
-        x, maps, _ = self.encoder(self.embedding(words), allowed, need_weights=need_weights)
+        x, maps, _ = self.encoder(self.embedding(words), self.may_attend(words, mask), need_weights=need_weights)
         return self.output(x), maps
 
 
 class DecoderOnly(EncoderOnly):
-    """The same layers with a causal mask, which writes: the form of GPT (Radford et al. 2018).
+    """The very same with a causal mask, so that it can write: the form of GPT (Radford et al. 2018).
 
     >>> model = DecoderOnly(10)
     >>> logits, state, _ = model.step(torch.tensor([1]), model.start(None), None)
@@ -444,18 +418,18 @@ class DecoderOnly(EncoderOnly):
     torch.Size([1, 10])
     """
 
-    def allowed(self, mask: Bool[Tensor, "batch n"] | None, n: int) -> Bool[Tensor, "_ 1 n n"]:
-        """Who may attend to whom: every word to itself and those before it."""
-        causal = causal_mask(n).to(self.embedding.weight.device)
-        return causal if mask is None else causal & mask[:, None, None]
+    def may_attend(self, words: Words, mask: Bool[Tensor, "batch query"] | None) -> Mask:
+        """Every word to itself and to those before it."""
+        past, mask = causal_mask(words.shape[1]).to(words.device), super().may_attend(words, mask)
+        return past if mask is None else past & mask
 
     def start(self, memory: None) -> Past:
-        """The state before the first word. There is no sentence to translate, and so no memory."""
+        """The state before the first word: no past in any layer. There is no source sentence, so no memory."""
         return (None,) * len(self.encoder.layers)
 
     def step(
         self, words: Int[Tensor, " batch"], state: Past, memory: None
     ) -> tuple[Float[Tensor, "batch size"], Past, None]:
-        """One step of writing: logits for the next word, the new state, and no weights: there is no source."""
+        """One step of writing: logits for the next word, the new state (the past), and no weights."""
         x, _, state = self.encoder(self.embedding(words[:, None], words_in(state)), None, state)
         return self.output(x[:, 0]), state, None
