@@ -29,5 +29,5 @@ record: ## run the lessons' experiments with all seeds and variants, and record 
 seeds: ## execute the lessons with N fresh seeds and count the verdicts (make seeds N=10)
 	$(COURSE) seeds $(N) $(ARGS)
 
-bench: ## compare the speed of attention with its textbook form, none, and torch's module (under a minute)
+bench: ## compare the speed of attention and the Transformer with textbook forms and torch's modules (about a minute)
 	$(COURSE) bench

@@ -205,10 +205,11 @@ def seeds(arguments):
 
 
 def bench(arguments):
-    """compare the speed of attention with its textbook form, none, and torch's module (under a minute)"""
+    """compare the speed of attention and the Transformer with textbook forms and torch's modules (about a minute)"""
     from course_lib import bench
 
-    print(bench.compare(), bench.compare_heads(), sep="\n\n")
+    for compare in (bench.compare, bench.compare_heads, bench.compare_transformers, bench.compare_decoding):
+        print(compare(), flush=True, end="\n\n")
 
 
 VERBS = {verb.__name__: verb for verb in (setup, lab, test, check, notebooks, format, record, seeds, bench)}

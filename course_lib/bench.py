@@ -1,7 +1,8 @@
 """How fast attention is: a benchmark, not a test.
 
 `compare` trains the attention model beside its textbook form and beside no attention; `compare_heads` runs
-multi-head attention beside torch's own.
+multi-head attention beside torch's own; `compare_transformers` trains the Transformer beside torch's own, and
+`compare_decoding` writes with and without the past.
 
 It stands outside the floors, as `lessons` does: the verb `bench` imports it, and no module does.
 """
@@ -9,17 +10,20 @@ It stands outside the floors, as `lessons` does: the verb `bench` imports it, an
 import contextlib
 import statistics
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.testing import assert_close
 
 from course_lib.attention import AdditiveScore, MultiHeadAttention
-from course_lib.corpus import PAD, SPECIALS, Batch, Batches, Corpus, toy_french
+from course_lib.corpus import BOS, PAD, SPECIALS, Batch, Batches, Corpus, toy_french
+from course_lib.positions import sinusoidal_table
 from course_lib.recurrent import EncoderDecoder
+from course_lib.transformer import Decoder, Encoder, Transformer
 
 
 class TextbookScore(AdditiveScore):
@@ -88,10 +92,18 @@ def loss_of(model: nn.Module, batch: Batch) -> Float[Tensor, ""]:
 
 
 def assert_same(one: nn.Module, two: nn.Module, batch: Batch) -> None:
-    """Raises AssertionError unless both have equal logits, and equal gradients of the loss, to 1e-5."""
+    """Raises AssertionError unless both have equal logits, and equal gradients of the loss, to 1e-5.
+
+    The gradients are those of the parameters that have the same name in both.
+    """
     logits = [model(batch.source, batch.source_mask, batch.target_input)[0] for model in (one, two)]
     assert_close(*logits, atol=1e-5, rtol=1e-5)
-    gradients = [torch.autograd.grad(loss_of(model, batch), list(model.parameters())) for model in (one, two)]
+    named = dict(one.named_parameters()), dict(two.named_parameters())
+    shared = sorted(named[0].keys() & named[1].keys())
+    gradients = [
+        torch.autograd.grad(loss_of(model, batch), [own[name] for name in shared])
+        for model, own in zip((one, two), named, strict=True)
+    ]
     assert_close(*gradients, atol=1e-5, rtol=1e-5)
 
 
@@ -179,5 +191,142 @@ def measure_heads(shape: tuple[int, int, int], heads: int, rounds: int) -> Itera
             started = time.process_time()
             run().backward(upstream)
             times.append(time.process_time() - started)
+        if number:
+            yield tuple(times)
+
+
+class TorchTransformer(nn.Module):
+    """nn.Transformer with embeddings, positions and output around it, as its users write it; pre-norm, no dropout."""
+
+    def __init__(self, source_size: int, target_size: int, model_size: int = 64, longest: int = 100):
+        super().__init__()
+        self.source_embedding = nn.Embedding(source_size, model_size)
+        self.target_embedding = nn.Embedding(target_size, model_size)
+        self.register_buffer("positions", sinusoidal_table(longest, model_size))
+        with warnings.catch_warnings(action="ignore"):  # of a fast path in evaluation that pre-norm does not have
+            self.inner = nn.Transformer(
+                model_size, 4, 2, 2, 4 * model_size, dropout=0.0, batch_first=True, norm_first=True
+            )
+        self.output = nn.Linear(model_size, target_size)
+
+    def enter(self, embedding: nn.Embedding, words: Int[Tensor, "batch n"]) -> Float[Tensor, "batch n d_model"]:
+        return embedding.embedding_dim**0.5 * embedding(words) + self.positions[: words.shape[1]]
+
+    def forward(
+        self,
+        source: Int[Tensor, "batch source"],
+        source_mask: Bool[Tensor, "batch source"],
+        target_input: Int[Tensor, "batch target"],
+    ) -> tuple[Float[Tensor, "batch target target_size"], None]:
+        vectors = self.inner(
+            self.enter(self.source_embedding, source),
+            self.enter(self.target_embedding, target_input),
+            tgt_mask=nn.Transformer.generate_square_subsequent_mask(target_input.shape[1]),
+            tgt_is_causal=True,
+            src_key_padding_mask=~source_mask,
+            memory_key_padding_mask=~source_mask,
+        )
+        return self.output(vectors), None
+
+    def to_ours(self) -> Transformer:
+        """Our Transformer with a copy of the weights."""
+        sizes = self.source_embedding.num_embeddings, self.target_embedding.num_embeddings
+        ours = Transformer(*sizes, model_size=self.source_embedding.embedding_dim)
+        ours.encoder = Encoder.from_torch(self.inner.encoder)
+        ours.decoder = Decoder.from_torch(self.inner.decoder)
+        for name in ("source_embedding", "target_embedding", "output"):
+            ours.get_submodule(name).load_state_dict(self.get_submodule(name).state_dict())
+        return ours
+
+
+def compare_transformers(
+    corpus: Corpus | None = None, *, batch_size: int = 64, steps: int = 20, rounds: int = 9
+) -> str:
+    """Trains `nn.Transformer` and ours from the same weights, in turn; a table of their speeds, as in `compare`.
+
+    Raises:
+        AssertionError: the two do not compute the same.
+    """
+    corpus = corpus or toy_french(tests=0)
+    drawn = list(Batches(corpus, corpus.train, batch_size)(torch.Generator().manual_seed(0)))[:steps]
+    torch.manual_seed(0)
+    torchs = TorchTransformer(len(corpus.source_vocabulary), len(corpus.target_vocabulary))
+    models = {"nn.Transformer": torchs, "ours": torchs.to_ours()}
+    with one_thread():
+        assert_same(*models.values(), drawn[0])
+        speeds = list(measure(list(models.values()), drawn, rounds))
+    title = (
+        f"Training a Transformer on toy French: d_model 64, 2 + 2 layers, batches of {batch_size}, Adam, one thread.\n"
+        f"Target words (with <eos>) a second of computing time: the median of {rounds} rounds of {len(drawn)} batches."
+    )
+    return f"{title}\n\n{table(models, speeds)}"
+
+
+def write_with_past(
+    model: Transformer, source: Int[Tensor, "batch source"], length: int
+) -> Int[Tensor, "batch length"]:
+    """The likeliest word `length` times, whatever it is: each step reads one word and the past."""
+    memory = model.encode(source, None)
+    state, words = model.start(memory), torch.full((len(source),), SPECIALS.index(BOS))
+    written = []
+    for _ in range(length):
+        logits, state, _ = model.step(words, state, memory)
+        words = logits.argmax(-1)
+        written.append(words)
+    return torch.stack(written, 1)
+
+
+def write_anew(model: Transformer, source: Int[Tensor, "batch source"], length: int) -> Int[Tensor, "batch length"]:
+    """The same words, but each step reads all words so far. The source is encoded once, as with the past."""
+    memory = model.encode(source, None)
+    words = torch.full((len(source), 1), SPECIALS.index(BOS))
+    for _ in range(length):
+        logits, *_ = model.decode(words, None, memory)
+        words = torch.cat([words, logits[:, -1:].argmax(-1)], 1)
+    return words[:, 1:]
+
+
+def compare_decoding(
+    *, lengths: Sequence[int] = (16, 64), batch_size: int = 16, source_length: int = 20, rounds: int = 5
+) -> str:
+    """Writes with and without the past, in turn; a table of their times.
+
+    Args:
+        lengths: words to write.
+    Raises:
+        AssertionError: the two do not write the same.
+    """
+    title = (
+        f"Greedy decoding of {batch_size} sentences at once: d_model 64, 2 + 2 layers, one thread.\n"
+        f"Milliseconds of computing time: the median of {rounds} rounds."
+    )
+    rows = [f"{'words':>5}  {'with the past':>13}  {'without':>9}  speed with / without  (lowest – highest)"]
+    for length in lengths:
+        with one_thread():
+            times = list(measure_decoding(length, batch_size, source_length, rounds))
+        reused, anew = (f"{1000 * statistics.median(own):,.0f}" for own in zip(*times, strict=True))
+        ratios = [theirs / own for own, theirs in times]
+        spread = f"({min(ratios):.2f} – {max(ratios):.2f})"
+        rows.append(f"{length:>5}  {reused:>13}  {anew:>9}  {statistics.median(ratios):>20.2f}  {spread:>18}")
+    return "\n".join([title, "", *rows])
+
+
+@torch.no_grad()
+def measure_decoding(length: int, batch_size: int, source_length: int, rounds: int) -> Iterator[tuple[float, float]]:
+    """For each round the seconds of computing time with and without the past; a round before the first warms up.
+
+    Raises:
+        AssertionError: unless both write the same.
+    """
+    torch.manual_seed(0)
+    model = Transformer(100, 100).eval()
+    source = torch.randint(len(SPECIALS), 100, (batch_size, source_length))
+    for number in range(rounds + 1):
+        written, times = [], []
+        for write in (write_with_past, write_anew):
+            started = time.process_time()
+            written.append(write(model, source, length))
+            times.append(time.process_time() - started)
+        assert_close(*written)
         if number:
             yield tuple(times)

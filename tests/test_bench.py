@@ -1,4 +1,4 @@
-"""The benchmark compares one computation with itself, and its verb prints a row for each model."""
+"""The benchmark compares one computation with itself, and its verb prints a row for each model or length."""
 
 import re
 from functools import partial
@@ -11,6 +11,7 @@ from course_lib import __main__ as front_door
 from course_lib import bench
 from course_lib.attention import AdditiveScore, GeneralScore, MultiHeadAttention
 from course_lib.recurrent import EncoderDecoder
+from course_lib.transformer import Transformer
 
 
 def test_the_textbook_score_is_the_librarys():
@@ -103,15 +104,109 @@ def test_heads_that_compute_something_else_are_not_timed(other, monkeypatch):
     assert torch.get_num_threads() == before
 
 
-def test_the_verb_prints_both_tables_and_leaves_the_threads_as_they_were(corpus, monkeypatch, capsys):
+# ---- the Transformer ----
+
+
+def torchs_and_ours(corpus):
+    torch.manual_seed(0)
+    torchs = bench.TorchTransformer(len(corpus.source_vocabulary), len(corpus.target_vocabulary), model_size=8)
+    return torchs, torchs.to_ours()
+
+
+def test_torchs_transformer_is_ours_with_padding_and_shares_nothing(corpus):
+    torchs, ours = torchs_and_ours(corpus)
+    batch = corpus.batch(corpus.train[:6])
+    assert not batch.source_mask.all()
+    bench.assert_same(torchs, ours, batch)
+    with torch.no_grad():
+        for parameter in torchs.parameters():
+            parameter.add_(torch.rand_like(parameter))
+    with pytest.raises(AssertionError, match="not close"):
+        bench.assert_same(torchs, ours, batch)
+
+
+class OtherSourceGradient(torch.nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.source_embedding, self.model = model.source_embedding, model
+
+    def forward(self, source, source_mask, target_input):
+        logits, _ = self.model(source, source_mask, target_input)
+        x = self.source_embedding(source).sum()
+        return logits + (x - x.detach()) * torch.arange(logits.shape[-1]), None
+
+
+def test_transformers_with_other_gradients_are_not_the_same(corpus):
+    torchs, ours = torchs_and_ours(corpus)
+    batch = corpus.batch(corpus.train[:6])
+    with pytest.raises(AssertionError, match="not close"):
+        bench.assert_same(torchs, OtherSourceGradient(ours), batch)
+
+
+def test_transformers_that_compute_something_else_are_not_timed(corpus, monkeypatch):
+    other = Transformer(len(corpus.source_vocabulary), len(corpus.target_vocabulary))
+    monkeypatch.setattr(bench.TorchTransformer, "to_ours", lambda _: other)
+    monkeypatch.delattr(bench, "measure")
+    before = torch.get_num_threads()
+    with pytest.raises(AssertionError, match="not close"):
+        bench.compare_transformers(corpus, batch_size=4, steps=1, rounds=1)
+    assert torch.get_num_threads() == before
+
+
+@pytest.mark.parametrize("write", [bench.write_with_past, bench.write_anew])
+def test_both_ways_of_writing_take_the_likeliest_word_each_time(write):
+    torch.manual_seed(0)
+    model, source = Transformer(20, 20, model_size=8).eval(), torch.randint(4, 20, (3, 5))
+    written = write(model, source, 7)
+    read = torch.cat([torch.full((3, 1), 1), written[:, :-1]], 1)  # <bos> is 1
+    assert torch.equal(model(source, None, read)[0].argmax(-1), written)
+
+
+def test_each_step_reads_one_word_with_the_past_and_all_words_without(monkeypatch):
+    model, source, read = Transformer(20, 20, model_size=8).eval(), torch.randint(4, 20, (3, 5)), []
+    model.target_embedding.register_forward_hook(lambda _, inputs, __: read.append(inputs[0].shape[1]))
+    bench.write_with_past(model, source, 4)
+    bench.write_anew(model, source, 4)
+    assert read == [1, 1, 1, 1, 1, 2, 3, 4]
+
+
+def test_a_time_is_of_one_writing_and_the_first_round_is_not_timed(monkeypatch):
+    clock = iter([0, 99, 100, 199, 200, 202, 210, 214, 220, 223, 230, 231])
+    monkeypatch.setattr(bench.time, "process_time", lambda: next(clock))
+    assert list(bench.measure_decoding(2, batch_size=2, source_length=3, rounds=2)) == [(2, 4), (3, 1)]
+
+
+def test_what_is_written_otherwise_is_not_timed(monkeypatch):
+    right = bench.write_anew
+    monkeypatch.setattr(bench, "write_anew", lambda *settings: right(*settings) + 1)
+    with pytest.raises(AssertionError, match="not equal"):
+        list(bench.measure_decoding(2, batch_size=2, source_length=3, rounds=1))
+
+
+def test_the_table_of_decoding_has_medians_and_the_ratio_within_a_round(monkeypatch):
+    times = [(0.001, 0.002), (0.006, 0.003), (0.003, 0.009)]  # ratios 2, 0.5, 3
+    monkeypatch.setattr(bench, "measure_decoding", lambda *_: times)
+    rows = bench.compare_decoding(lengths=[16, 64], rounds=3).split("highest)\n")[1].splitlines()
+    assert [re.split(r"  +", row.strip()) for row in rows] == [
+        [length, "3", "3", "2.00", "(0.50 – 3.00)"] for length in ("16", "64")
+    ]
+
+
+def test_the_verb_prints_all_tables_and_leaves_the_threads_as_they_were(corpus, monkeypatch, capsys):
     small = partial(bench.compare, corpus, state_size=8, batch_size=4, steps=2, rounds=2)
     monkeypatch.setattr(bench, "compare", small)
     monkeypatch.setattr(bench, "compare_heads", partial(bench.compare_heads, [(2, 3, 8)], heads=2, rounds=2))
+    transformers = partial(bench.compare_transformers, corpus, batch_size=4, steps=2, rounds=2)
+    monkeypatch.setattr(bench, "compare_transformers", transformers)
+    monkeypatch.setattr(bench, "compare_decoding", partial(bench.compare_decoding, lengths=[3], rounds=2))
     before = torch.get_num_threads()
     front_door.bench([])
     assert torch.get_num_threads() == before
-    models, heads = capsys.readouterr().out.split("Multi-head")
+    models, heads, transformers, decoding = re.split("Multi-head|Training a T|Greedy", capsys.readouterr().out)
     rows = models.split("relative\n")[1].strip().splitlines()
     assert [re.split(r"  +", row)[0] for row in rows] == list(bench.SCORES)
     assert rows[0].endswith(" 1.00")
-    assert heads.splitlines()[-1].startswith("2 × 3 × 8 ")
+    assert heads.strip().splitlines()[-1].startswith("2 × 3 × 8 ")
+    rows = transformers.split("relative\n")[1].strip().splitlines()
+    assert [re.split(r"  +", row)[0] for row in rows] == ["nn.Transformer", "ours"]
+    assert decoding.strip().splitlines()[-1].split()[0] == "3"
