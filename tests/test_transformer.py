@@ -293,6 +293,15 @@ def test_asking_for_maps_changes_no_logit(model_class):
     assert_close(again, logits)
 
 
+@classes
+def test_unless_maps_are_asked_for_every_attention_takes_the_fused_path(model_class, monkeypatch):
+    model = make(model_class)
+    monkeypatch.delattr("course_lib.attention.scaled_dot_product_attention")
+    run(model)
+    with pytest.raises(NameError):
+        run(model, need_weights=True)
+
+
 def test_shapes_of_the_maps():
     _, maps = run(make(), need_weights=True)
     assert maps.encoder.shape == (3, LAYERS, HEADS, 6, 6)
