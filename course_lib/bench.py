@@ -16,13 +16,13 @@ from collections.abc import Iterator, Sequence
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
-from torch.nn import functional as F
 from torch.testing import assert_close
 
 from course_lib.attention import AdditiveScore, MultiHeadAttention
-from course_lib.corpus import BOS, PAD, SPECIALS, Batch, Batches, Corpus, toy_french
+from course_lib.corpus import BOS, SPECIALS, Batch, Batches, Corpus, toy_french
 from course_lib.positions import sinusoidal_table
 from course_lib.recurrent import EncoderDecoder
+from course_lib.training import translation_loss
 from course_lib.transformer import Decoder, Encoder, Transformer
 
 
@@ -85,12 +85,6 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def loss_of(model: nn.Module, batch: Batch) -> Float[Tensor, ""]:
-    """Cross-entropy in nats a target word, as `training.fit` has it."""
-    logits, _ = model(batch.source, batch.source_mask, batch.target_input)
-    return F.cross_entropy(logits.flatten(0, 1), batch.target_output.flatten(), ignore_index=SPECIALS.index(PAD))
-
-
 def assert_same(one: nn.Module, two: nn.Module, batch: Batch) -> None:
     """Raises AssertionError unless both have equal logits, and equal gradients of the loss, to 1e-5.
 
@@ -101,7 +95,7 @@ def assert_same(one: nn.Module, two: nn.Module, batch: Batch) -> None:
     named = dict(one.named_parameters()), dict(two.named_parameters())
     shared = sorted(named[0].keys() & named[1].keys())
     gradients = [
-        torch.autograd.grad(loss_of(model, batch), [own[name] for name in shared])
+        torch.autograd.grad(translation_loss(model, batch), [own[name] for name in shared])
         for model, own in zip((one, two), named, strict=True)
     ]
     assert_close(*gradients, atol=1e-5, rtol=1e-5)
@@ -120,7 +114,7 @@ def measure(models: Sequence[nn.Module], batches: Sequence[Batch], rounds: int) 
             started = time.process_time()
             for batch in batches:
                 optimizer.zero_grad()
-                loss_of(model, batch).backward()
+                translation_loss(model, batch).backward()
                 optimizer.step()
             speeds.append(words / (time.process_time() - started))
         if number:
