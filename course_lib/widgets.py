@@ -18,6 +18,7 @@ import traitlets
 from IPython.display import HTML, display
 
 from course_lib.masks import masked_softmax
+from course_lib.positions import sinusoidal_table
 
 DATA = Path(__file__).parent / "data"
 STYLE = (DATA / "explorer.css").read_text(encoding="utf-8")
@@ -622,3 +623,71 @@ def heads_frame(
         f'fill="currentColor" role="img" '
         f'aria-label="{html.escape(words[query])} looks at: {", ".join(strongest)}">{"".join(panels)}</svg>'
     )
+
+
+# --- lesson 5 --------------------------------------------------------------------------------------------
+
+ORANGES = ("fff", "fed", "fdb", "fc8", "fb6", "fa4", "f92")  # of numbers from 0 to 1
+BLUES = ("fff", "def", "bdf", "9cf", "7bf", "5af", "4af")  # from 0 to −1
+
+
+def position_code_frame(model_size: int, position: int, offset: int) -> str:
+    """The sinusoidal codes of a position and of one `offset` further on: as coloured cells, and as hands of clocks.
+
+    Each pair of numbers (sin, cos) is a hand: the first says how far its tip is to the right, the second how far up.
+    A cell is orange for a positive number, blue for a negative one.
+
+    Args:
+        model_size: numbers in a code, an even number; up to 16 can be read.
+    Raises:
+        ValueError: an odd model size.
+    """
+    codes = sinusoidal_table(position + offset + 1, model_size, dtype=torch.float64)[[position, -1]].numpy()
+    hands, wide = model_size // 2, 560 / model_size
+    parts, texts = [], []
+    for code, name, top in zip(
+        codes, (f"position {position}", f"position {position} + {offset} = {position + offset}"), (27, 77), strict=True
+    ):
+        texts.append(f'<text y="{top - 15}">{name}</text>')
+        for i, value in enumerate(code):
+            colour = (ORANGES if value > 0 else BLUES)[round(6 * abs(value) ** 0.7)]
+            parts.append(f'<path d="M{wide * i:g} {top}h{wide - 1:g}" stroke="#{colour}"/>')
+        numbers = "".join(f'<tspan x="{wide * (i + 0.5):g}">{_signed(value)}</tspan>' for i, value in enumerate(code))
+        texts.append(f'<text y="{top + 4}" font-size="11" text-anchor="middle" fill="#000">{numbers}</text>')
+    turned, labels, arcs, befores, afters = [], [], "", "", ""
+    for hand in range(hands):
+        x, (before, after) = 2 * wide * (hand + 0.5), codes[:, 2 * hand : 2 * hand + 2]
+        degrees = np.degrees(offset * 10000 ** (-2 * hand / model_size))
+        turned.append(_degrees(degrees))
+        labels.append(f'<tspan x="{x:g}">{turned[-1]}</tspan>')
+        start, end = (f"{x + 29 * sin:.1f} {127 - 29 * cos:.1f}" for sin, cos in (before, after))
+        if 1 <= degrees < 359:
+            arcs += f"M{start}A29 29 0 {int(degrees > 180)} 1 {end}"
+        befores += f"M{x:g} 127L{start}"
+        afters += f"M{x:g} 127L{end}"
+    circles = "".join(f"M{2 * wide * (hand + 0.5) - 29:g} 127a29 29 0 1 1 0 .01" for hand in range(hands))
+    product = codes[0] @ codes[1]
+    said = f"{offset} {'position' if offset == 1 else 'positions'} on, the hands have turned by {', '.join(turned)}"
+    return (
+        '<svg viewBox="0 0 560 180" width="560" height="180" fill="none" font-size="13" role="img" '
+        f'aria-label="the codes of position {position} and {position + offset}; {said}">'
+        f'<path d="{circles}" stroke="#999"/><path d="{arcs}" stroke="#e69f00" stroke-width="5"/>'
+        f'<path d="{befores}" stroke="#888" stroke-width="3" stroke-dasharray="4 3"/>'
+        f'<path d="{afters}" stroke="#0072b2" stroke-width="3"/>'
+        f'<g stroke-width="22">{"".join(parts)}</g><g fill="currentColor">{"".join(texts)}'
+        f'<text y="175" text-anchor="middle">{"".join(labels)}</text></g></svg>'
+        f"<div>dashed: position {position} · blue: position {position + offset} · below: by how much a hand has turned"
+        f"</div><div>dot product of the two rows: <b>{product:.2f}</b></div>"
+    )
+
+
+def _signed(value: float) -> str:
+    """Two digits, without the zero in front: .54, −1, 0."""
+    spelled = f"{value:.2f}"
+    if float(spelled) in (-1, 0, 1):
+        return f"{value:.0f}".replace("-0", "0").replace("-", "−")
+    return spelled.replace("0.", ".").replace("-", "−")
+
+
+def _degrees(value: float) -> str:
+    return f"{value:.0f}°" if value >= 10 or not value else f"{value:.1f}°" if value >= 1 else f"{value:.2f}°"
