@@ -7,12 +7,15 @@ from statistics import median
 
 import matplotlib.pyplot as plt
 import numpy as np
+import torch
 from IPython.display import display
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from torch import nn
 
 from course_lib.attention_map import AttentionMap
-from course_lib.corpus import SentencePair
+from course_lib.corpus import Corpus, SentencePair
+from course_lib.transformer import Transformer
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # Okabe & Ito
 MARKERS = "osD^vP"
@@ -124,3 +127,186 @@ def draw_by_length(
 def medians(runs: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """Median over runs, key by key."""
     return {name: median(run[name] for run in runs) for name in runs[0]}
+
+
+# --- a Transformer, drawn from a pass through it ---------------------------------------------------------
+
+
+def shapes_of_a_pass(model: nn.Module, *inputs, **options) -> tuple[dict[str, tuple[int, ...]], object]:
+    """The modules that a pass goes through, in the order in which they end, with the shape of what each gives.
+
+    Returns:
+        the shapes by the modules' names (of a tuple, that of its first tensor), and what the model gave.
+
+    >>> shapes_of_a_pass(nn.Sequential(nn.Linear(4, 8), nn.ReLU()), torch.zeros(2, 4))[0]
+    {'0': (2, 8), '1': (2, 8), '': (2, 8)}
+    """
+    shapes = {}
+
+    def noting(name: str):
+        def note(module: nn.Module, given: tuple, output) -> None:
+            shapes[name] = tuple((output[0] if isinstance(output, tuple) else output).shape)
+
+        return note
+
+    hooks = [module.register_forward_hook(noting(name)) for name, module in model.named_modules()]
+    try:
+        with torch.no_grad():
+            return shapes, model(*inputs, **options)
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def draw_transformer(model: Transformer, corpus: Corpus, pairs: Sequence[SentencePair]) -> None:
+    """The encoder, the decoder, and what goes from one to the other, with the shapes that these sentences have there.
+
+    Nothing is drawn by heart: a pass through the model says which parts there are, what shapes they give, where a norm
+    stands and whether words attend to later ones; and each residual connection is asked whether it adds.
+    """
+    _Diagram(model, corpus, pairs).show()
+
+
+class _Diagram:
+    """`draw_transformer`: the encoder on the left, the decoder on the right, both from below upwards."""
+
+    TINTS = {"table": "#f2dcea", "norm": "#e4e4e4", "self": "#cfe6f5", "cross": "#fbd9bd", "feed": "#cfeadf"}
+    PART = 1.2  # height of a part's box
+
+    def __init__(self, model: Transformer, corpus: Corpus, pairs: Sequence[SentencePair]):
+        self.model, self.modules = model, dict(model.named_modules())
+        self.batch = corpus.batch(pairs)
+        given = self.batch.source, self.batch.source_mask, self.batch.target_input
+        self.shapes, (_, self.maps) = shapes_of_a_pass(model, *given, need_weights=True)
+        self.order = list(self.shapes)
+        longest = max(pairs, key=lambda pair: len(pair.source))
+        layers = len(model.encoder.layers)
+        self.figure, self.ax = figure()
+        self.said = [f"{layers} of the encoder's layers on the left and {layers} of the decoder's on the right"]
+        states, memory, _ = self.column("encoder", 27, -1, longest.source)
+        top, end, crosses = self.column("decoder", 84, 1, ("<bos>", *longest.target))
+        self.memory(states, memory, crosses)
+        self.output(top, end)
+        highest = max(states + 1, top + 1.3 + self.PART)
+        self.ax.set(xlim=(0, 111), ylim=(-0.75, highest))
+        self.figure.set_size_inches(11, 0.38 * (highest + 0.75))
+        self.ax.axis("off")
+
+    def show(self) -> None:
+        show(self.figure, f"The model, drawn from a pass through it: {'; '.join(self.said)}.")
+
+    def arrow(self, *points: tuple[float, float]) -> None:
+        self.ax.plot(*zip(*points[:-1], strict=True), color="black", lw=1.5)
+        style = {"arrowstyle": "-|>", "color": "black", "lw": 1.5, "shrinkA": 0, "shrinkB": 0, "mutation_scale": 13}
+        self.ax.annotate("", points[-1], points[-2], arrowprops=style)
+
+    def box(self, x: float, y: float, kind: str, text: str) -> float:
+        """Gives its upper edge."""
+        tall = 0.45 if kind == "norm" else self.PART
+        self.ax.add_patch(plt.Rectangle((x - 15, y), 30, tall, fc=self.TINTS[kind], ec="black", lw=1))
+        centre = "center" if "\n" in text else "center_baseline"
+        self.ax.text(x, y + tall / 2, text, ha="center", va=centre, fontsize=11.5)
+        return y + tall
+
+    def shape(self, x: float, y: float, shape: Sequence[int]) -> None:
+        self.ax.text(x + 1, y, " × ".join(map(str, shape)), va="center", fontsize=10.5, color="#333333")
+
+    def when(self, prefix: str) -> int | None:
+        """When, in the pass, the last module of this name ended; dropout does not count."""
+        names = [name for name in self.order if name == prefix or name.startswith(f"{prefix}.")]
+        names = [name for name in names if not isinstance(self.modules[name], nn.Dropout)]
+        return self.order.index(names[-1]) if names else None
+
+    def part(self, x: float, side: int, y: float, name: str, kind: str, text: str) -> tuple[float, float]:
+        """A part, its norm and its residual connection: where they end, and the middle of the part's box."""
+        residual, norm = self.modules[f"{name}_residual"], self.when(f"{name}_residual")
+        before = norm is not None and norm < self.when(name)
+        self.arrow((x, y), (x, y + 0.6))
+        bottom = self.box(x, y + 0.6, "norm", "norm") if before else y + 0.6
+        top = self.box(x, bottom, kind, text)
+        like = next(self.model.parameters())
+        ramp = torch.arange(like.shape[-1]).to(like)[None, None]
+        with torch.no_grad():
+            adds = not torch.equal(residual.after(ramp, 0 * ramp), residual.after(0 * ramp, 0 * ramp))
+        if adds:
+            plus, lane = top + 0.42, x + 18 * side
+            self.ax.plot([x, x], [top, plus], color="black", lw=1.5)
+            self.arrow((x, y + 0.12), (lane, y + 0.12), (lane, plus), (x + 1.3 * side, plus))
+            self.ax.plot([x], [plus], "o", ms=13, mfc="white", mec="black", zorder=3)
+            self.ax.text(x, plus - 0.02, "+", ha="center", va="center", fontsize=13, zorder=4)
+            top = plus + 0.2
+        if norm is not None and not before:
+            self.arrow((x, top), (x, top + 0.35))
+            top = self.box(x, top + 0.35, "norm", "norm")
+        return top, bottom + self.PART / 2
+
+    def column(self, name: str, x: float, side: int, words: Sequence[str]):
+        """Words, table and layers: where they end, the shape there, and the middles of the cross-attentions' boxes."""
+        stack, own = getattr(self.model, name), getattr(self.maps, name)
+        source = name == "encoder"
+        embedding = self.model.source_embedding if source else self.model.target_embedding
+        numbers = self.batch.source if source else self.batch.target_input
+        self.ax.text(x, -0.05, " ".join(words), ha="center", va="top", fontsize=12, style="italic")
+        self.arrow((x, 0), (x, 0.6))
+        self.shape(x, 0.25, numbers.shape)
+        rows, size = embedding.weight.shape
+        places = "no positions" if embedding.positions is None else "+ code of the position"
+        y = self.box(x, 0.6, "table", f"table of words, {rows} × {size}\n{places}")
+        at, crosses = self.shapes[f"{'source' if source else 'target'}_embedding"], []
+        reach = "every word" if bool((own.triu(1) > 0).any()) else "no later word"
+        for number, layer in enumerate(stack.layers):
+            prefix, start = f"{name}.layers.{number}", y
+            parts = [("self_attention", "self", f"self-attention: {reach}\n{_weights(own)}")]
+            if not source:
+                parts.append(("cross_attention", "cross", f"cross-attention\n{_weights(self.maps.cross)}"))
+            if layer.feed_forward is not None:
+                inner = self.shapes[f"{prefix}.feed_forward.inner"][-1]
+                parts.append(("feed_forward", "feed", f"feed-forward\n{size} → {inner} → {size}"))
+            for part, kind, text in parts:
+                self.shape(x, y + 0.36, at)
+                y, middle = self.part(x, side, y, f"{prefix}.{part}", kind, text)
+                crosses += [(middle, f"{prefix}.{part}")] if kind == "cross" else []
+                last = f"{prefix}.{part}" if part == "feed_forward" else f"{prefix}.{part}.output_projection"
+                at = self.shapes[last]
+            at, low = self.shapes[prefix], start + 0.03
+            outline = {"fill": False, "ec": "#777777", "lw": 1, "ls": (0, (4, 3))}
+            self.ax.add_patch(plt.Rectangle((x - 19.5, low), 39, y - low + 0.02, **outline))
+            label = f"{name} layer {number + 1}"
+            self.ax.text(x + 22 * side, (start + y) / 2, label, rotation=90, ha="center", va="center", fontsize=12)
+        self.said.append(f"a layer of the {name} has " + ", ".join(text.replace("\n", ", ") for *_, text in parts))
+        if f"{name}.last" in self.shapes and not isinstance(stack.last, nn.Identity):
+            self.shape(x, y + 0.36, at)
+            self.arrow((x, y), (x, y + 0.6))
+            y, at = self.box(x, y + 0.6, "norm", "norm"), self.shapes[f"{name}.last"]
+        return y, (x, at), crosses
+
+    def memory(self, y: float, memory: tuple, crosses: list) -> None:
+        """From the encoder's end to every cross-attention."""
+        x, shape = memory
+        gutter = 56
+        self.shape(x, y + 0.28, shape)
+        for middle, name in crosses:
+            self.arrow((x, y), (x, y + 0.6), (gutter, y + 0.6), (gutter, middle), (84 - 15, middle))
+            text = " × ".join(map(str, self.shapes[f"{name}.key_projection"]))
+            style = {"ha": "center", "fontsize": 10.5, "color": "#333333", "zorder": 3}
+            style["bbox"] = {"fc": "white", "ec": "none", "pad": 1}
+            self.ax.text((gutter + 68) / 2, middle + 0.12, "keys, values", va="bottom", **style)
+            self.ax.text((gutter + 68) / 2, middle - 0.14, text, va="top", **style)
+        self.said.append(
+            f"from the encoder's end arrows lead to the cross-attention of each decoder layer, {len(crosses)} in all"
+        )
+
+    def output(self, y: float, end: tuple) -> None:
+        x, at = end
+        self.shape(x, y + 0.3, at)
+        self.arrow((x, y), (x, y + 0.6))
+        rows, size = self.model.output.weight.shape
+        top = self.box(x, y + 0.6, "table", f"linear, {size} → {rows}\na logit for every word")
+        self.arrow((x, top), (x, top + 0.6))
+        self.shape(x, top + 0.3, self.shapes["output"])
+        self.said.append(f"at the end a linear layer gives {rows} logits")
+
+
+def _weights(maps: torch.Tensor) -> str:
+    heads, queries, keys = maps.shape[2:]
+    return f"{heads} heads of {queries} × {keys} weights"
