@@ -691,3 +691,54 @@ def _signed(value: float) -> str:
 
 def _degrees(value: float) -> str:
     return f"{value:.0f}°" if value >= 10 or not value else f"{value:.1f}°" if value >= 1 else f"{value:.2f}°"
+
+
+def decoder_frame(
+    source: Sequence[str], read: Sequence[str], cross: np.ndarray, own: np.ndarray, candidates: dict[str, float]
+) -> str:
+    """One step of a Transformer's decoder: where each head of a layer looks, and the likeliest next words.
+
+    Args:
+        read: the words that the decoder has read, `<bos>` first; the last of them is the one that looks.
+        cross: (head, source), its weights over the source words.
+        own: (head, read), its weights over the words read.
+        candidates: the likeliest next words and their probabilities.
+    """
+    blocks, said = [], []
+    for left, title, words, weights in ((0, "the sentence", source, cross), (285, "what is written", read, own)):
+        weights = np.asarray(weights)
+        names = "".join(
+            f'<text x="{left + 72}" y="{51 + 18 * row}" text-anchor="end">{html.escape(word)}</text>'
+            for row, word in enumerate(words)
+        )
+        blocks.append(f'<text x="{left}" y="14" font-weight="bold">{title}</text>{names}')
+        for head, looks in enumerate(weights):
+            x = left + 80 + 48 * head
+            bars = "".join(f"M{x} {39 + 18 * row}h{22 * weight:.1f}v14H{x}" for row, weight in enumerate(looks))
+            numbers = "".join(
+                f'<text x="{x + 3 + 22 * weight:.0f}" y="{50 + 18 * row}">{f"{weight:.2f}".removeprefix("0")}</text>'
+                for row, weight in enumerate(looks)
+                if weight >= 0.05
+            )
+            blocks.append(
+                f'<text x="{x}" y="32" font-size="11">head {head + 1}</text><path d="{bars}" fill="#0072b2"/>'
+                f'<g font-size="10">{numbers}</g>'
+            )
+            best = int(looks.argmax())
+            said.append(f"{title}, head {head + 1}: {html.escape(words[best])} {looks[best]:.2f}")
+    rows = "".join(
+        f'<text x="96" y="{14 + 22 * row}" text-anchor="end">{html.escape(word)}</text>'
+        f'<rect x="104" y="{1 + 22 * row}" width="{200 * probability:.0f}" height="17" fill="#009e73"/>'
+        f'<text x="{110 + 200 * probability:.0f}" y="{14 + 22 * row}">{probability:.3f}</text>'
+        for row, (word, probability) in enumerate(candidates.items())
+    )
+    likeliest = ", ".join(f"{html.escape(word)} {probability:.3f}" for word, probability in candidates.items())
+    wide, tall = 285 + 80 + 48 * len(cross), 42 + 18 * max(len(source), len(read))
+    return (
+        f"<div>read so far: {html.escape(' '.join(read[:-1]))} <b>{html.escape(read[-1])}</b></div>"
+        f'<svg viewBox="0 0 {wide} {tall}" width="{wide}" height="{tall}" fill="currentColor" font-size="13" '
+        f'role="img" aria-label="{"; ".join(said)}">{"".join(blocks)}</svg>'
+        f'<div>and the next word is …</div><svg viewBox="0 0 360 {22 * len(candidates)}" width="360" '
+        f'height="{22 * len(candidates)}" fill="currentColor" font-size="14" role="img" '
+        f'aria-label="likeliest next words: {likeliest}" style="display:block">{rows}</svg>'
+    )
