@@ -6,6 +6,7 @@ one: it is given the keys and values of the words before (the past), and gives t
 
 import math
 from collections.abc import Callable, Iterable
+from copy import deepcopy
 from typing import NamedTuple
 
 import torch
@@ -433,3 +434,27 @@ class DecoderOnly(EncoderOnly):
         """One step of writing: logits for the next word, the new state (the past), and no weights."""
         x, _, state = self.encoder(self.embedding(words[:, None], words_in(state)), None, state)
         return self.output(x[:, 0]), state, None
+
+
+def without_heads(model: nn.Module, heads: Iterable[tuple[str, int]]) -> nn.Module:
+    """A copy of the model in which these heads add nothing: their columns of W^O are 0.
+
+    Args:
+        heads: (name of a `MultiHeadAttention` in the model, number of the head from 0).
+    Raises:
+        TypeError: what has that name is no `MultiHeadAttention`. ValueError: it has no head of that number.
+
+    >>> cut = without_heads(Transformer(10, 12), [("encoder.layers.0.self_attention", 3)])
+    >>> cut.encoder.layers[0].self_attention.output_projection.weight[:, 48:].abs().sum().item()
+    0.0
+    """
+    model = deepcopy(model)
+    for name, head in heads:
+        part = model.get_submodule(name)
+        if not isinstance(part, MultiHeadAttention):
+            raise TypeError(f"{name} is a {type(part).__name__}; heads can be cut from a MultiHeadAttention only")
+        if not 0 <= head < part.heads:
+            raise ValueError(f"{name} has no head {head}; its heads are 0 to {part.heads - 1}")
+        with torch.no_grad():
+            part.output_projection.weight.unflatten(1, (part.heads, -1))[:, head] = 0
+    return model
