@@ -499,6 +499,34 @@ def pad(rows: Sequence[Sequence[int]]) -> tuple[Int[Tensor, "batch longest"], Bo
     return filled, torch.arange(longest) < lengths[:, None]
 
 
+DIFFICULTIES = ("lengths differ", "order changes", "morphology", "several meanings")
+
+
+def difficulties(pair: SentencePair) -> list[list[str]]:
+    """For each target word of a pair of toy French, which of the four `DIFFICULTIES` of translation it meets.
+
+    Lengths differ: no source word is its own alone. Order changes: its link crosses another. Morphology: its form
+    depends on a noun. Several meanings: its source word has more than one translation.
+
+    >>> difficulties(RECURRING["the black cat"])
+    [['morphology'], ['order changes'], ['order changes', 'morphology']]
+    """
+    source = dict(pair.sure)  # of each target place
+    agreeing = {*ARTICLES, "these", "an", *BEFORE_NOUN, *AFTER_NOUN}.union(*STATES.values())
+    met = []
+    for t in range(len(pair.target)):
+        i = source.get(t)
+        word = None if i is None else pair.source[i]
+        meets = (
+            i is None or list(source.values()).count(i) > 1,
+            i is not None and any((u - t) * (j - i) < 0 for u, j in source.items()),
+            word in agreeing,
+            word in ("it", "that", "run", "runs"),
+        )
+        met.append([name for name, yes in zip(DIFFICULTIES, meets, strict=True) if yes])
+    return met
+
+
 @dataclass(frozen=True)
 class BadLine:
     number: int

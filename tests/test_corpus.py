@@ -20,6 +20,7 @@ from course_lib.corpus import (
     SentencePair,
     Vocabulary,
     bucket_of,
+    difficulties,
     from_tsv,
     growing_sentence,
     pad,
@@ -625,3 +626,32 @@ def test_dice_repeat_with_their_seed_and_give_every_option(seed):
     first, again = Dice(seed), Dice(seed)
     assert [first.random() for _ in range(5)] == [again.random() for _ in range(5)]
     assert {first.pick("ab") for _ in range(64)} == {"a", "b"}
+
+
+# ---- what makes a word difficult ----
+
+
+def met(text):
+    pair = RECURRING[text]
+    return dict(zip(pair.target, difficulties(pair), strict=True))
+
+
+def test_words_without_a_counterpart_of_their_own_are_of_another_length():
+    words = met("the chicken did not cross the road because it was wide")
+    assert [word for word, names in words.items() if "lengths differ" in names] == ["n'", "a", "parce", "qu'"]
+
+
+def test_crossing_links_are_a_change_of_order_and_others_are_not():
+    words = met("the small black cat")
+    assert [word for word, names in words.items() if "order changes" in names] == ["chat", "noir"]
+    assert not any("order changes" in names for names in met("the dog runs").values())
+
+
+def test_forms_that_a_noun_decides_are_morphology_and_the_noun_is_not():
+    words = met("the small black cat")
+    assert [word for word, names in words.items() if "morphology" in names] == ["le", "petit", "noir"]
+
+
+def test_words_with_more_than_one_translation():
+    assert met("the dog runs")["court"] == ["several meanings"]
+    assert met("the chicken did not cross the road because it was wide")["elle"] == ["several meanings"]
