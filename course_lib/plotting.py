@@ -11,6 +11,7 @@ import torch
 from IPython.display import display
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from PIL import Image
 from torch import nn
 
 from course_lib.attention_map import AttentionMap
@@ -46,10 +47,13 @@ def show(fig: Figure, alt: str) -> None:
     """
     if not alt.strip():
         raise ValueError("alt is empty; say in a sentence what is to be seen in the figure")
-    picture = io.BytesIO()
+    drawn, picture = io.BytesIO(), io.BytesIO()
     with plt.rc_context(STYLE):
-        fig.savefig(picture, format="png", dpi=96)
+        fig.savefig(drawn, format="png", dpi=96)
     plt.close(fig)
+    # 256 colours of its own are enough for a plot, and a third of the bytes.
+    with Image.open(drawn) as image:
+        image.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(picture, "png", optimize=True)
     data = {"image/png": base64.b64encode(picture.getvalue()).decode(), "text/plain": alt}
     display(data, metadata={"image/png": {"alt": alt}}, raw=True)
 
