@@ -102,6 +102,7 @@ def translation_loss(model: nn.Module, batch: Batch, smoothing: float = 0.0) -> 
     return cross_entropy(logits, batch.target_output, batch.target_mask, smoothing=smoothing)
 
 
+@torch.enable_grad()  # it may be called by a measurement, which needs no gradients
 def train(
     build: Callable[[], nn.Module],
     batches: Callable[[torch.Generator], Iterable],

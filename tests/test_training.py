@@ -192,6 +192,12 @@ def test_another_task_is_trained_anew(changed, no_training):
         train(**{**task, **changed}, learning_rate=0.1)
 
 
+def test_a_measurement_without_gradients_may_ask_for_a_trained_model():
+    with torch.no_grad():
+        _, history = train(partial(nn.Linear, 1, 1), points, squared_error, steps=80, learning_rate=0.1)
+    assert history.loss[-1] < history.loss[0]
+
+
 def test_no_steps_are_refused():
     with pytest.raises(ValueError, match="steps is 0; it must be at least 1"):
         train(partial(nn.Linear, 1, 1), points, squared_error, steps=0, learning_rate=0.1)
