@@ -8,6 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import jaxtyping
 import pytest
 from hypothesis import settings
 from jaxtyping import install_import_hook
@@ -56,6 +57,12 @@ def corpus():
 def tiny(corpus):
     """The small corpus with ten sentences to validate on."""
     return dataclasses.replace(corpus, validation=corpus.validation[:10])
+
+
+@pytest.fixture
+def unchecked(monkeypatch):
+    """Without the test suite's run-time shapes, as a user has the library: its own errors come out."""
+    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import itertools
 
-import jaxtyping
 import pytest
 import torch
 from hypothesis import given
@@ -132,12 +131,6 @@ def gradients(output, inputs):
     """Of a sum in which no two numbers of the output weigh the same."""
     upstream = torch.linspace(-1, 2, output.numel(), dtype=output.dtype).view_as(output)
     return torch.autograd.grad(output, inputs, upstream)
-
-
-@pytest.fixture
-def unchecked(monkeypatch):
-    """Without the test suite's run-time shapes, as a user has the library: its own errors come out."""
-    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)
 
 
 def test_it_is_the_formula_row_by_row():

@@ -2,7 +2,6 @@
 
 import itertools
 
-import jaxtyping
 import pytest
 import torch
 from hypothesis import given
@@ -24,12 +23,6 @@ half = pytest.mark.parametrize(
 floats = pytest.mark.parametrize(
     ("dtype", "tolerance"), [(torch.float64, 1e-10), (torch.float32, 1e-5)], ids=["float64", "float32"]
 )
-
-
-@pytest.fixture
-def unchecked(monkeypatch):
-    """Without the test suite's run-time shapes, as a user has the library: its own errors come out."""
-    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)
 
 
 def randomized(module, seed=0):

@@ -4,7 +4,6 @@ import copy
 import pickle
 from functools import partial
 
-import jaxtyping
 import pytest
 import torch
 from torch import nn
@@ -70,12 +69,6 @@ variants = pytest.mark.parametrize(
     ids=str,
 )
 classes = pytest.mark.parametrize("model_class", [Transformer, EncoderOnly, DecoderOnly])
-
-
-@pytest.fixture
-def unchecked(monkeypatch):
-    """Without the test suite's run-time shapes, as a user has the library: its own errors come out."""
-    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)
 
 
 def randomized(module, seed=0):
