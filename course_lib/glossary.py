@@ -1,0 +1,145 @@
+"""Finds the entries of glossary/ and shows them inside a notebook.
+
+An entry is a Markdown file: the term, a table (other names, symbol, shape, lesson, related), then the sections of
+`SECTIONS` in their order, each behind its name in bold. tests/test_glossary.py holds them to it.
+"""
+
+import difflib
+import html
+import os
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from IPython.display import display
+
+FOLDER = Path(__file__).resolve().parent.parent / "glossary"
+GENERATED = {"README", "claims"}
+SECTIONS = (
+    "The paper says", "What happens", "The arithmetic", "Shapes", "Where people go wrong", "Where it breaks",
+)  # fmt: skip
+LINK = re.compile(r"\[([^\]]+)\]\(([^)\s]+)\)")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One term of the glossary, read from its file."""
+
+    name: str
+    text: str
+
+    @cached_property
+    def term(self) -> str:
+        return re.match(r"# (.+)", self.text)[1]
+
+    @cached_property
+    def header(self) -> dict[str, str]:
+        """The rows of the table under the title, as they are written."""
+        table = self.text.split("\n**", 1)[0]
+        return dict(re.findall(r"^\| ([a-z ]+) \| (.+) \|$", table, re.MULTILINE))
+
+    @property
+    def other_names(self) -> list[str]:
+        return [name for name in self.header["other names"].split(", ") if name != "none"]
+
+    @property
+    def related(self) -> list[str]:
+        return [Path(target).stem for _, target in LINK.findall(self.header["related"])]
+
+    @cached_property
+    def sections(self) -> dict[str, str]:
+        """The body, by the names in bold that open its parts."""
+        parts = re.split(rf"^\*\*({'|'.join(SECTIONS)})\.\*\* ?", self.text, flags=re.MULTILINE)
+        return {name: text.strip() for name, text in zip(parts[1::2], parts[2::2], strict=True)}
+
+    @property
+    def in_short(self) -> str:
+        """The first sentence of what happens."""
+        return re.split(r"(?<=[.:!?]) ", " ".join(self.sections["What happens"].split()))[0].rstrip(":")
+
+
+def entries() -> dict[str, Entry]:
+    """Every entry by its file's name, in the alphabet's order.
+
+    Raises FileNotFoundError if the course is installed without its folder glossary/.
+    """
+    if not FOLDER.is_dir():
+        raise FileNotFoundError(f"there is no folder {FOLDER}; run the course from its clone (pip install -e .)")
+    files = sorted(file for file in FOLDER.glob("*.md") if file.stem not in GENERATED)
+    return {file.stem: Entry(file.stem, file.read_text(encoding="utf-8")) for file in files}
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s_-]+", " ", name.replace("$", "").strip().lower())
+
+
+def _by_name() -> dict[str, Entry]:
+    """Entries by all their names; a term of one's own goes before another's other name."""
+    found = entries().values()
+    others = {_plain(name): entry for entry in found for name in entry.other_names}
+    return others | {_plain(entry.term): entry for entry in found}
+
+
+def find(term: str) -> Entry:
+    """The entry of a term or of one of its other names; capitals, spaces and hyphens do not matter.
+
+    Raises LookupError that names the nearest terms, if there is none.
+    """
+    known = _by_name()
+    wanted = _plain(term)
+    for name in (wanted, wanted.removesuffix("s")):
+        if name in known:
+            return known[name]
+    near = [name for name in known if wanted and wanted in name]
+    near += difflib.get_close_matches(wanted, known, n=5, cutoff=0.5)
+    terms = list(dict.fromkeys(known[name].term for name in near))[:5]
+    advice = (
+        f"the nearest are {', '.join(map(repr, terms))}" if terms else "glossary.search(...) looks inside the entries"
+    )
+    raise LookupError(f"the glossary has no entry {term!r}; {advice}")
+
+
+def show(term: str) -> None:
+    """Shows the entry of a term as a card; for an unknown term, the nearest ones.
+
+    >>> show("qurey")
+    the glossary has no entry 'qurey'; the nearest are 'query'
+    """
+    try:
+        entry = find(term)
+    except LookupError as error:
+        print(error)
+        return
+    display({"text/html": _card(entry.text), "text/plain": entry.text}, raw=True)
+
+
+def search(text: str) -> None:
+    """Lists the entries that contain all these words, those that have them in their names first."""
+    words = _plain(text).split()
+    hits = [entry for entry in entries().values() if all(word in _plain(entry.text) for word in words)]
+    if not words or not hits:
+        print(f"No entry of the glossary contains {text!r}.")
+        return
+    named = {entry.name for name, entry in _by_name().items() if all(word in name for word in words)}
+    hits.sort(key=lambda entry: entry.name not in named)
+    lines = [f"- [{entry.term}]({entry.name}.md): {entry.in_short}" for entry in hits]
+    display({"text/html": _card("\n".join(lines)), "text/plain": "\n".join(lines)}, raw=True)
+
+
+def _card(text: str) -> str:
+    from nbconvert.filters import markdown2html  # slow to import, and only needed here
+
+    here = os.path.relpath(FOLDER)  # links are written as seen from glossary/
+    text = LINK.sub(lambda link: f"[{link[1]}]({_seen_from(here, link[2])})", text)
+    body = re.sub(r'<a class="anchor-link".*?</a>', "", markdown2html(text))
+    return (
+        '<div role="note" aria-label="Glossary" style="border-left:6px solid #0072b2;padding:.2em 1.2em;'
+        f'max-width:52em">{body}</div>'
+    )
+
+
+def _seen_from(here: str, target: str) -> str:
+    if "://" in target:
+        return target
+    return html.escape(os.path.normpath(os.path.join(here, target)).replace(os.sep, "/"))
