@@ -7,7 +7,6 @@ import inspect
 import io
 import math
 import re
-import textwrap
 import time
 import typing
 from pathlib import Path
@@ -17,7 +16,7 @@ import torch
 from nbformat.v4.nbjson import reads
 
 from course_lib import glossary
-from course_lib.glossary import SECTIONS, Entry
+from course_lib.glossary import SECTIONS
 
 ROOT = Path(__file__).parent.parent
 NOTEBOOKS = {path.name: path for path in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))}
