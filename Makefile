@@ -3,7 +3,7 @@ PYTHON ?= python3
 COURSE = @$(PYTHON) -m course_lib
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test check notebooks format record seeds bench
+.PHONY: help lab test check notebooks format record seeds pages bench
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1@\2/p' Makefile | awk -F@ '{ printf "%-15s %s\n", $$1, $$2 }'
@@ -26,8 +26,11 @@ format: ## format the library, the tests and the notebooks
 record: ## run the lessons' experiments with all seeds and variants, and record them (one: ARGS=01)
 	$(COURSE) record $(ARGS)
 
-seeds: ## execute the lessons with N fresh seeds and count the verdicts (make seeds N=10)
+seeds: ## execute the lessons with N fresh seeds, count and keep the verdicts (make seeds N=10)
 	$(COURSE) seeds $(N) $(ARGS)
+
+pages: ## write the glossary's index and the claims page anew
+	$(COURSE) pages
 
 bench: ## compare the speed of attention and the Transformer with textbook forms and torch's modules (about a minute)
 	$(COURSE) bench

@@ -165,6 +165,7 @@ def notebooks(arguments):
     with clean_run(COURSE_MODE="strict") as environment:
         for path in lessons.find(arguments):
             lessons.save(path, lessons.execute(path, environment))
+    pages([])
 
 
 def format(arguments):
@@ -184,24 +185,33 @@ def record(arguments):
 
 
 def seeds(arguments):
-    """N [lesson ...]: execute the lessons with N fresh seeds and count each claim's verdicts"""
+    """N [lesson ...]: execute the lessons with N fresh seeds, count and keep each claim's verdicts"""
     from course_lib import lessons
 
     if not arguments or not arguments[0].isdigit() or int(arguments[0]) == 0:
         sys.exit("seeds wants the number of runs first, for example: make seeds N=10")
-    number, paths = int(arguments[0]), lessons.find(arguments[1:])
-    runs = []
-    for _ in range(number):
-        seed = secrets.randbelow(2**31)
-        print(f"seed {seed}")
-        runs.append({})
+    tried, paths = [], lessons.find(arguments[1:])
+    for _ in range(int(arguments[0])):
+        tried.append(secrets.randbelow(2**31))
+        print(f"seed {tried[-1]}")
         for path in paths:
-            with clean_run(COURSE_SEED=str(seed)) as environment:
+            executed = None
+            with clean_run(COURSE_SEED=str(tried[-1])) as environment:
                 try:
-                    runs[-1].update(lessons.verdicts(path, lessons.execute(path, environment)))
+                    executed = lessons.execute(path, environment)
                 except lessons.LessonError as error:
                     print(error)
-    print(lessons.agreement(runs))
+            lessons.keep_seed(path, tried[-1], executed)
+    print(lessons.agreement(tried))
+    pages([])
+
+
+def pages(arguments):
+    """write the glossary's index and the claims page anew, from the entries and the lessons' verdict boxes"""
+    from course_lib import pages
+
+    for file in pages.write():
+        print(f"{file.relative_to(ROOT)} is written")
 
 
 def bench(arguments):
@@ -212,7 +222,7 @@ def bench(arguments):
         print(compare(), flush=True, end="\n\n")
 
 
-VERBS = {verb.__name__: verb for verb in (setup, lab, test, check, notebooks, format, record, seeds, bench)}
+VERBS = {verb.__name__: verb for verb in (setup, lab, test, check, notebooks, format, record, seeds, pages, bench)}
 NEED_TEST_TOOLS = {test, check, format}
 
 

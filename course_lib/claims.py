@@ -7,6 +7,7 @@ or recorded beforehand for several seeds (`make record`) and drawn as a band.
 import html
 import json
 import os
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -36,7 +37,7 @@ SIGNS = {
 
 @cache
 def ledger() -> dict[str, dict]:
-    """Every claim by its id: sentence, said_by, to_measure, tested_in."""
+    """Every claim by its id: sentence, said_by, to_measure, tested_in, and `settled` for those of the claims page."""
     claims = tomllib.loads((DATA / "ledger.toml").read_text(encoding="utf-8"))["claim"]
     return {claim["id"]: claim for claim in claims}
 
@@ -51,7 +52,21 @@ def _condition(text: str, figures: Mapping[str, object]) -> bool:
     return answer
 
 
-def verdict(
+def verdict(claim: str, figures: Mapping[str, object], **conditions: str) -> None:
+    """Draws the verdict box of a claim and records it, with its figures, as data in the cell's output.
+
+    Args and errors: those of `judged`.
+    """
+    record = judged(claim, figures, **conditions)
+    sentence, limits, result = ledger()[claim]["sentence"], record["limits"], record["verdict"]
+    plain = f"{claim}: {sentence}\n{result.upper()}" + (
+        f": {limits}" if limits and result in (WITHIN, UNTESTABLE) else ""
+    )
+    lines = [f"  {name.replace('_', ' ')}: {shown(value)}" for name, value in record["figures"].items()]
+    display({MIME: record, "text/html": _box(record), "text/plain": "\n".join([plain, *lines])}, raw=True)
+
+
+def judged(
     claim: str,
     figures: Mapping[str, object],
     *,
@@ -59,8 +74,8 @@ def verdict(
     within: str = "",
     limits: str = "",
     kind: str = "experiment",
-) -> None:
-    """Draws the verdict box of a claim and records it, with its figures, as data in the cell's output.
+) -> dict:
+    """The record of a claim and its verdict, computed from the figures.
 
     Args:
         claim: its id in the ledger.
@@ -92,19 +107,33 @@ def verdict(
     else:
         holds, holds_within = _condition(as_said, figures), bool(within) and _condition(within, figures)
         result = HOLDS if holds else WITHIN if holds_within else NOT
-    record = {
+    return {
         "id": claim, "kind": kind, "verdict": result, "figures": figures,
         "as_said": as_said, "within": within, "limits": limits, "seed": course_seed(),
     }  # fmt: skip
-    sentence = ledger()[claim]["sentence"]
-    plain = f"{claim}: {sentence}\n{result.upper()}" + (
-        f": {limits}" if limits and result in (WITHIN, UNTESTABLE) else ""
-    )
-    shown = "\n".join([plain, *(f"  {name.replace('_', ' ')}: {_shown(value)}" for name, value in figures.items())])
-    display({MIME: record, "text/html": _box(record), "text/plain": shown}, raw=True)
 
 
-def _shown(value: float | str) -> str:
+def settled(claim: str) -> dict:
+    """The record of a claim that is settled on the claims page, by the arithmetic that the ledger has for it.
+
+    Its figures are the numbers that the arithmetic leaves behind; errors are those of `judged`.
+    """
+    case = ledger()[claim]["settled"]
+    names = {"__name__": "a claim's arithmetic"}
+    exec(case.get("arithmetic", ""), names)
+    figures = {name: value for name, value in names.items() if isinstance(value, int | float)}
+    conditions = {name: case[name] for name in ("as_said", "within", "limits") if name in case}
+    return judged(claim, figures, kind=case["kind"], **conditions)
+
+
+def deciding(record: dict) -> dict[str, object]:
+    """The figures that the condition behind the verdict compares, in its order."""
+    condition = record["within"] if record["verdict"] == WITHIN else record["as_said"]
+    used = dict.fromkeys(re.findall(r"[^\W\d]\w*", condition))
+    return {name: record["figures"][name] for name in used if name in record["figures"]}
+
+
+def shown(value: float | str) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
@@ -115,7 +144,7 @@ def _box(record: dict) -> str:
     limits = html.escape(record["limits"]) if result in (WITHIN, UNTESTABLE) else ""
     cells = "".join(
         f'<tr><th scope="row" style="text-align:left;font-weight:normal">{html.escape(name.replace("_", " "))}</th>'
-        f'<td style="text-align:right">{html.escape(_shown(value))}</td></tr>'
+        f'<td style="text-align:right">{html.escape(shown(value))}</td></tr>'
         for name, value in record["figures"].items()
     )
     conditions = "".join(

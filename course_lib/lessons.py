@@ -1,6 +1,7 @@
-"""Finds the lessons, executes them, saves them, and reads their verdict boxes."""
+"""Finds the lessons, executes them, saves them, and keeps their verdicts under fresh seeds."""
 
 import base64
+import json
 import platform
 import time
 from collections import Counter
@@ -12,6 +13,7 @@ from nbclient.exceptions import CellExecutionError
 from nbformat.sign import NotebookNotary
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
+SEEDS = Path(__file__).resolve().parent / "data" / "seeds.json"
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
@@ -82,22 +84,44 @@ def trust(paths):
         notary.sign(nbformat.read(path, as_version=4))
 
 
-def verdicts(path, notebook):
-    """The verdict of each box in an executed lesson, by lesson and claim."""
-    from course_lib import claims  # with torch, which starting the lab can do without
-
-    return {f"{path.stem} {box['id']}": box["verdict"] for box in claims.boxes(notebook)}
+# ---- verdicts under fresh seeds ----
 
 
-def agreement(runs):
-    """A table of claim, agreement and counts, from one `verdicts` dictionary a run."""
-    claims = sorted({claim for run in runs for claim in run})
+def seeds_kept():
+    """By lesson and claim: the two conditions of its box, and the verdict under each seed that was tried."""
+    return json.loads(SEEDS.read_text(encoding="utf-8")) if SEEDS.exists() else {}
+
+
+def keep_seed(path, seed, executed):
+    """Adds the verdicts of a lesson executed with this seed (None: a cell raised) to what is kept.
+
+    Verdicts that a claim got under other conditions than today's are dropped.
+    """
+    from course_lib.claims import boxes  # with torch, which starting the lab can do without
+
+    kept = seeds_kept()
+    before = kept.get(path.stem, {})
+    found = {box["id"]: box for box in boxes(executed or {"cells": []})}
+    lesson = {}
+    for box in boxes(nbformat.read(path, as_version=4)) + list(found.values()):
+        conditions = [box["as_said"], box["within"]]
+        earlier = before.get(box["id"], {})
+        verdicts = earlier["verdicts"] if earlier.get("conditions") == conditions else {}
+        verdict = found[box["id"]]["verdict"] if box["id"] in found else "no verdict"
+        lesson[box["id"]] = {"conditions": conditions, "verdicts": {**verdicts, str(seed): verdict}}
+    beside = SEEDS.with_suffix(".part")
+    beside.write_text(json.dumps(kept | {path.stem: lesson}, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    beside.replace(SEEDS)
+
+
+def agreement(seeds):
+    """A table of claim, agreement and counts under these seeds."""
     lines = []
-    for claim in claims:
-        counts = Counter(run[claim] for run in runs if claim in run)
-        tally = ", ".join(f"{verdict}: {count}" for verdict, count in counts.most_common())
-        if without := len(runs) - counts.total():
-            tally += f", no verdict: {without}"
-        same = counts.most_common(1)[0][1]
-        lines.append(f"{claim:<{max(map(len, claims))}}  same in {same} of {len(runs)}  ({tally})")
+    for lesson, claims in sorted(seeds_kept().items()):
+        for claim, kept in sorted(claims.items()):
+            counts = Counter(kept["verdicts"][str(seed)] for seed in seeds if str(seed) in kept["verdicts"])
+            if counts:
+                tally = ", ".join(f"{verdict}: {count}" for verdict, count in counts.most_common())
+                same = max(counts.values())
+                lines.append(f"{f'{lesson} {claim}':<28} same in {same} of {counts.total()}  ({tally})")
     return "\n".join(lines) or "No lesson has a verdict box."

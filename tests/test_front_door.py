@@ -67,8 +67,9 @@ def test_lessons_are_executed_in_the_verbs_mode(verb, mode, monkeypatch, tmp_pat
     (tmp_path / "01_a.ipynb").touch()
     monkeypatch.setattr(lessons, "execute", lambda path, environment: seen.append(environment["COURSE_MODE"]))
     monkeypatch.setattr(lessons, "save", lambda *_: None)
+    monkeypatch.setattr(front_door, "pages", lambda _: seen.append("the pages"))
     verb([])
-    assert seen == [mode]
+    assert seen == ([mode, "the pages"] if verb is front_door.notebooks else [mode])
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
@@ -251,7 +252,7 @@ def test_a_lesson_is_executed_where_it_lies_and_saved_without_noise(tmp_path):
     path = lesson(tmp_path, *sources)
     before = nbformat.read(path, as_version=4)
     executed = lessons.execute(path, {**os.environ, "COURSE_SEED": "7"})
-    assert lessons.verdicts(path, executed) == {"01_trial N8": "holds"}
+    assert claims.boxes(executed) == [{"id": "N8", "verdict": "holds"}]
 
     executed.cells[0].metadata["execution"] = {"iopub.status.busy": "now"}
     lessons.save(path, executed)
@@ -296,8 +297,10 @@ def test_lessons_are_found_by_the_beginning_of_their_names(tmp_path, monkeypatch
 
 def test_seeds_are_fresh_reach_the_lessons_and_verdicts_are_counted(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(lessons, "NOTEBOOKS", tmp_path)
-    (tmp_path / "01_a.ipynb").touch()
-    (tmp_path / "02_b.ipynb").touch()
+    monkeypatch.setattr(lessons, "SEEDS", tmp_path / "seeds.json")
+    monkeypatch.setattr(front_door, "pages", lambda arguments: print("the pages are written"))
+    for name in ("01_a.ipynb", "02_b.ipynb"):
+        nbformat.write(nbformat.v4.new_notebook(), tmp_path / name)
     seen = []
 
     def execute(path, environment):
@@ -305,15 +308,21 @@ def test_seeds_are_fresh_reach_the_lessons_and_verdicts_are_counted(tmp_path, mo
         if len(seen) == 4:
             raise lessons.LessonError("02_b.ipynb: a cell raised")
         verdict = "holds" if len(seen) != 5 else "does not hold"
-        return {"cells": [{"outputs": [{"data": {claims.MIME: {"id": "N8", "verdict": verdict}}}]}]}
+        box = {"id": "N8", "verdict": verdict, "as_said": "x > 1", "within": ""}
+        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell()])
+        notebook.cells[0].outputs = [nbformat.v4.new_output("display_data", {claims.MIME: box})]
+        if path.stem == "02_b":
+            nbformat.write(notebook, path)
+        return notebook
 
     monkeypatch.setattr(lessons, "execute", execute)
     front_door.seeds(["3"])
     printed = capsys.readouterr().out
     assert seen[0] == seen[1] and len(set(seen)) == 3
     assert all(f"seed {seed}" in printed for seed in seen)
-    assert "01_a N8  same in 2 of 3  (holds: 2, does not hold: 1)" in printed
-    assert "02_b N8  same in 2 of 3  (holds: 2, no verdict: 1)" in printed
+    assert re.search(r"01_a N8 +same in 2 of 3  \(holds: 2, does not hold: 1\)", printed)
+    assert re.search(r"02_b N8 +same in 2 of 3  \(holds: 2, no verdict: 1\)", printed)
+    assert "the pages are written" in printed
 
 
 def test_seeds_without_a_number_says_what_to_do():

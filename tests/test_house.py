@@ -17,13 +17,14 @@ FLOORS = [
     ["recurrent", "transformer"],
     ["processes", "decoding", "metrics", "training"],
     ["plotting"],
-    ["claims", "widgets"],
+    ["claims", "glossary", "widgets"],
 ]
 OUTSIDE = {
     "__init__": set(),
     "lessons": {"claims"},
+    "pages": {"claims", "glossary", "lessons"},
     "bench": {"attention", "corpus", "positions", "recurrent", "training", "transformer"},
-    "__main__": {"bench", "claims", "lessons"},
+    "__main__": {"bench", "lessons", "pages"},
 }
 SOURCES = {file.stem: file.read_text(encoding="utf-8") for file in Path(course_lib.__file__).parent.glob("*.py")}
 

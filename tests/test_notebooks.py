@@ -1,5 +1,6 @@
 """What every lesson must have, whatever it teaches; and that each of these checks can fail."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -31,6 +32,18 @@ def every_claim_has_a_box(notebook, lesson):
 
 def every_box_is_in_the_ledger(notebook, lesson):
     return [box["id"] for box in boxes(notebook) if box["id"] not in ledger()]
+
+
+def every_box_is_of_figures_that_were_computed(notebook, lesson):
+    """A figure typed into a verdict would be an assertion, not an experiment."""
+    return [cell.id for cell in code_cells(notebook) if boxes({"cells": [cell]}) and typed_figures(cell.source)]
+
+
+def typed_figures(source):
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    verdicts = [call for call in calls if getattr(call.func, "attr", getattr(call.func, "id", "")) == "verdict"]
+    arguments = [call.args[1] for call in verdicts if len(call.args) > 1]
+    return [a for a in arguments if not any(isinstance(node, ast.Name) for node in ast.walk(a))]
 
 
 def few_boxes_stand_on_the_lecture_path(notebook, lesson):
@@ -84,6 +97,7 @@ def the_file_is_small(notebook, lesson):
 CHECKS = [
     every_claim_has_a_box,
     every_box_is_in_the_ledger,
+    every_box_is_of_figures_that_were_computed,
     few_boxes_stand_on_the_lecture_path,
     cells_were_run_in_order,
     pictures_have_an_alt_text,
@@ -121,9 +135,12 @@ def good():
         new_markdown_cell("# A lesson", id="title"),
         new_code_cell("draw()", id="picture", outputs=[picture("Accuracy falls.")]),
         new_code_cell("1 + 1", id="compared", outputs=[new_output("execute_result", {"text/plain": "2"})]),
-        *[new_code_cell(f"verdict({c!r})", id=f"first-{c}", outputs=[box(c)]) for c in claims[:ON_THE_PATH]],
+        *[
+            new_code_cell(f"verdict({c!r}, {{'x': x}})", id=f"first-{c}", outputs=[box(c)])
+            for c in claims[:ON_THE_PATH]
+        ],
         new_markdown_cell("Then:\n\n## More claims", id="more"),
-        *[new_code_cell(f"verdict({c!r})", id=f"then-{c}", outputs=[box(c)]) for c in claims[ON_THE_PATH:]],
+        *[new_code_cell(f"verdict({c!r}, {{'x': x}})", id=f"then-{c}", outputs=[box(c)]) for c in claims[ON_THE_PATH:]],
         new_code_cell("print(1)", id="printed", outputs=[new_output("stream", name="stdout", text="1\n")]),
         new_code_cell("", id="empty"),
     ]
@@ -143,6 +160,10 @@ def no_box(notebook):
 
 def unknown_box(notebook):
     cell(notebook, "printed").outputs.append(box("Z99"))
+
+
+def typed_figure(notebook):
+    next(c for c in notebook.cells if c.id.startswith(("first", "then"))).source = "claims.verdict('N8', {'x': 0.9})"
 
 
 def nine_boxes(notebook):
@@ -201,6 +222,7 @@ def large(notebook):
 FAULTS = {
     no_box: every_claim_has_a_box,
     unknown_box: every_box_is_in_the_ledger,
+    typed_figure: every_box_is_of_figures_that_were_computed,
     nine_boxes: few_boxes_stand_on_the_lecture_path,
     not_run: cells_were_run_in_order,
     run_twice: cells_were_run_in_order,

@@ -1,0 +1,167 @@
+"""Writes the two generated pages of glossary/: its index, and the ledger of claims with every verdict."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import nbformat
+
+from course_lib import claims, glossary, lessons
+
+MOST_FIGURES = 4  # shown of a verdict; its box has all
+
+INDEX = """# Glossary
+
+Each entry says what the paper says and what happens, and does the arithmetic in a few lines that run.
+In a notebook, after `from course_lib import glossary`, `glossary.show("query")` shows an entry, and
+`glossary.search("mask")` looks inside them all. What people say about attention, and what came out when it was
+tested, stands in the [ledger of claims](claims.md).
+"""
+
+CLAIMS = """# The ledger of claims
+
+What people say about attention, and what came out when it was put to the test. A verdict is computed from the figures
+of an experiment or a proof, in the cell that the last column leads to. What needs no experiment, or allows none, is
+[settled on this page](#Settled-on-this-page). The figures are those that the verdict turned on.
+
+*Seeds*: how often the verdict came out the same when the lesson ran with seeds that nobody picked (`make seeds`).
+A number before a colon is the lesson's. This page is written by `make pages` from what the lessons put out.
+"""
+
+
+class Verdict(NamedTuple):
+    """What one place found out about a claim: a lesson's number or "page", a link to the cell, the box's record."""
+
+    place: int | str
+    link: str
+    record: dict
+    seeds: str
+
+
+def write() -> list[Path]:
+    """Writes both pages, and returns their files."""
+    pages = {glossary.FOLDER / "README.md": index(), glossary.FOLDER / "claims.md": ledger_of_claims(verdicts())}
+    for file, text in pages.items():
+        file.write_text(text, encoding="utf-8")
+    return list(pages)
+
+
+# ---- the index ----
+
+
+def index() -> str:
+    """The entries by the first lesson that teaches them, each with its first sentence."""
+    text = [INDEX]
+    for path in lessons.find():
+        taught = [e for e in glossary.entries().values() if path.name in glossary.LINK.search(e.header["lesson"])[2]]
+        title = nbformat.read(path, as_version=4).cells[0].source.splitlines()[0].removeprefix("# ")
+        rows = [f"| [{entry.term}]({entry.name}.md) | {entry.in_short} |" for entry in taught]
+        head = ["", f"## [{title}](../notebooks/{path.name})", "", "| term | in one sentence |", "|---|---|"]
+        text += [*head, *rows] if taught else []
+    return "\n".join(text) + "\n"
+
+
+# ---- the claims ----
+
+
+def verdicts() -> dict[str, list[Verdict]]:
+    """Every verdict by claim: those in the lessons' boxes, then those settled on the page."""
+    found = {claim: [] for claim in claims.ledger()}
+    kept = lessons.seeds_kept()
+    for path in lessons.find():
+        heading = ""
+        for cell in nbformat.read(path, as_version=4).cells:
+            if cell.cell_type == "markdown":
+                heading = (re.findall(r"^#+ (.+)", cell.source, re.MULTILINE) or [heading])[-1]
+            for record in claims.boxes({"cells": [cell]}):
+                number = int(path.name[:2])
+                link = f"[lesson {number}: {heading}](../notebooks/{path.name}#cell-id={cell.id})"
+                seeds = same_under_seeds(record, kept.get(path.stem, {}).get(record["id"]))
+                found[record["id"]].append(Verdict(number, link, record, seeds))
+    for claim, said in claims.ledger().items():
+        if said["tested_in"] == "page":
+            found[claim].append(Verdict("page", f"[below](#{claim})", claims.settled(claim), ""))
+    return found
+
+
+def same_under_seeds(record: Mapping, kept: Mapping | None) -> str:
+    """How many of the seeds that were tried under today's conditions gave this verdict."""
+    if kept is None or kept["conditions"] != [record["as_said"], record["within"]]:
+        return "not tried"
+    tried = list(kept["verdicts"].values())
+    return f"{tried.count(record['verdict'])} of {len(tried)}"
+
+
+def lacking(found: Mapping[str, list[Verdict]]) -> list[str]:
+    """Claims without the verdict that the ledger says they must have, and verdicts that nothing was measured for."""
+    complaints = []
+    for claim, said in claims.ledger().items():
+        wanted = [] if said["tested_in"] == "later" else said["tested_in"]
+        places = {verdict.place for verdict in found[claim]}
+        complaints += [
+            f"{claim} has no verdict in {p}" for p in ([wanted] if wanted == "page" else wanted) if p not in places
+        ]
+        for verdict in found[claim]:
+            if not verdict.record["figures"] and verdict.record["kind"] != claims.UNTESTABLE:
+                complaints.append(f"{claim} has a verdict in {verdict.place} and no figure")
+    return complaints
+
+
+def ledger_of_claims(found: Mapping[str, list[Verdict]]) -> str:
+    """One row a claim, and below the table what is settled on the page. Raises ValueError if a verdict is lacking."""
+    if complaints := lacking(found):
+        raise ValueError(f"{'; '.join(complaints)}; `make notebooks` runs the lessons")
+    counts = Counter(verdict.record["verdict"] for every in found.values() for verdict in every)
+    total = ", ".join(f"{sign} {counts[name]} {name}" for name, (sign, _) in claims.SIGNS.items())
+    waiting = sum(not every for every in found.values())
+    return "\n".join(
+        [
+            CLAIMS,
+            f"{len(found)} claims, {counts.total()} verdicts: {total}; {waiting} claims wait for their lesson.\n",
+            "| id | what is said | by | verdict | figures | seeds | where |\n|---|---|---|---|---|---|---|",
+            *(_row(claim, every) for claim, every in found.items()),
+            "\n## Settled on this page\n",
+            *(_settled(claim, v.record) for claim, every in found.items() for v in every if v.place == "page"),
+        ]
+    )
+
+
+def _row(claim: str, every: list[Verdict]) -> str:
+    columns = [[], [], [], []]
+    for place, link, record, seeds in every:
+        figures = _figures(claims.deciding(record))
+        more = [f"and {len(figures) - MOST_FIGURES} more"] if len(figures) > MOST_FIGURES else []
+        cells = _outcome(record), "; ".join(figures[:MOST_FIGURES] + more), seeds, link
+        for column, text in zip(columns, cells, strict=True):
+            column.append(f"{place}: {text}" if len(every) > 1 and text is not link else text)
+    said = claims.ledger()[claim]
+    cells = [claim, said["sentence"], said["said_by"], *("<br>".join(column) for column in columns)]
+    if not every:
+        cells[3] = "waits for its lesson"
+    return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
+
+
+def _outcome(record: Mapping) -> str:
+    result = record["verdict"]
+    limits = f": {record['limits']}" if result in (claims.WITHIN, claims.UNTESTABLE) else ""
+    return f"{claims.SIGNS[result][0]} **{result}**{limits}"
+
+
+def _figures(figures: Mapping) -> list[str]:
+    return [f"{name.replace('_', ' ')} {claims.shown(value)}" for name, value in figures.items()]
+
+
+def _settled(claim: str, record: Mapping) -> str:
+    said = claims.ledger()[claim]
+    arithmetic = said["settled"].get("arithmetic", "").strip()
+    parts = [
+        f"### {claim}",
+        f"{said['sentence']} ({said['said_by']})",
+        said["settled"]["because"].strip(),
+        f"```python\n{arithmetic}\n```" if arithmetic else "",
+        "; ".join(_figures(record["figures"])),
+        f"{_outcome(record)} ({record['kind']})" if record["kind"] != record["verdict"] else _outcome(record),
+    ]
+    return "\n\n".join(filter(None, parts)) + "\n"
