@@ -19,6 +19,11 @@ GENERATED = {"README", "claims"}
 SECTIONS = (
     "The paper says", "What happens", "The arithmetic", "Shapes", "Where people go wrong", "Where it breaks",
 )  # fmt: skip
+STYLES = {  # what JupyterLab would do otherwise with cells and code inside an output
+    "th": "text-align:left",
+    "td": "text-align:left",
+    "pre": "background:rgba(128,128,128,.12);padding:.4em .8em;margin:.3em 0;overflow-x:auto",
+}
 LINK = re.compile(r"\[([^\]]+)\]\(([^)\s]+)\)")
 
 
@@ -133,6 +138,8 @@ def _card(text: str) -> str:
     here = os.path.relpath(FOLDER)  # links are written as seen from glossary/
     text = LINK.sub(lambda link: f"[{link[1]}]({_seen_from(here, link[2])})", text)
     body = re.sub(r'<a class="anchor-link".*?</a>', "", markdown2html(text))
+    for tag, style in STYLES.items():
+        body = body.replace(f"<{tag}>", f'<{tag} style="{style}">')
     return (
         '<div role="note" aria-label="Glossary" style="border-left:6px solid #0072b2;padding:.2em 1.2em;'
         f'max-width:52em">{body}</div>'

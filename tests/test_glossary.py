@@ -198,3 +198,52 @@ def test_the_arithmetic_runs_and_prints_what_is_shown(entry):
 
 def test_all_blocks_together_take_less_than_a_minute():
     assert sum(SECONDS.values()) < 60, SECONDS
+
+
+# ---- the glossary as a whole ----
+
+SOURCE_GLOSSARY = [
+    "gradient anti-ascent", "hidden state", "statistical selection", "attention", "self-attention",
+    "multi-head attention", "query", "key", "value", "encoder", "decoder", "learned parameters",
+    "positional encoding", "residual connection", "layer normalisation", "feed-forward network",
+    "training and inference", "what training produced",
+]  # fmt: skip
+LECTURE_NOTES = ["x_i", "h_i", "s_t", "q_t", "K", "V", "e_{t,i}", "α_{t,i}", "c_t", "o_t"]
+OTHERS = [
+    "bottleneck", "teacher forcing", "alignment", "additive score", "scaled dot product", "mask", "padding mask",
+    "causal mask", "softmax", "temperature", "logits", "cross-entropy", "label smoothing", "dropout", "warm-up",
+    "cross-attention", "encoder-only", "decoder-only", "greedy decoding", "sampling", "beam search", "embedding",
+    "static embedding", "contextual embedding", "tokenisation", "backpropagation", "autograd", "loss",
+    "activation function", "optimiser", "BLEU", "alignment error rate", "permutation equivariance",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("term", SOURCE_GLOSSARY + LECTURE_NOTES + OTHERS)
+def test_a_reader_finds(term):
+    assert glossary.find(term)
+
+
+def test_no_two_entries_claim_one_name():
+    names = [glossary._plain(name) for e in glossary.entries().values() for name in {e.term, *e.other_names}]
+    assert sorted(names) == sorted(set(names))
+
+
+@pytest.mark.parametrize(("analogy", "home"), [("flashlight", "attention"), ("library", "query"), ("classroom", "self-attention")])
+def test_an_analogy_stands_once_with_the_point_at_which_it_fails(analogy, home):
+    wrong = {e.name: e.sections["Where people go wrong"] + e.sections["What happens"] for e in glossary.entries().values()}
+    told = [name for name, text in wrong.items() if re.search(rf"\b{analogy} (index|\()|\bflashlight|\bclassroom", text) and analogy in text]
+    assert told == [home]
+    assert re.search(r"\bfails?\b", wrong[home])
+
+
+def test_every_entry_is_linked_from_a_lesson_that_it_names():
+    for entry in glossary.entries().values():
+        for _, lesson in glossary.LINK.findall(entry.header["lesson"]):
+            assert f"](../glossary/{entry.name}.md)" in prose(Path(lesson).name), f"{entry.name}: {lesson}"
+
+
+@pytest.mark.parametrize("lesson", NOTEBOOKS)
+def test_every_entry_that_a_lesson_links_exists(lesson):
+    linked = re.findall(r"\]\(\.\./glossary/([^)#]+)\)", prose(lesson))
+    assert [name for name in linked if not (glossary.FOLDER / name).is_file()] == []
+    assert linked
