@@ -97,7 +97,7 @@ def find(term: str) -> Entry:
         if name in known:
             return known[name]
     near = [name for name in known if wanted and wanted in name]
-    near += difflib.get_close_matches(wanted, known, n=5, cutoff=0.5)
+    near += difflib.get_close_matches(wanted, known, cutoff=0.7)
     terms = list(dict.fromkeys(known[name].term for name in near))[:5]
     advice = (
         f"the nearest are {', '.join(map(repr, terms))}" if terms else "glossary.search(...) looks inside the entries"
@@ -108,8 +108,8 @@ def find(term: str) -> Entry:
 def show(term: str) -> None:
     """Shows the entry of a term as a card; for an unknown term, the nearest ones.
 
-    >>> show("qurey")
-    the glossary has no entry 'qurey'; the nearest are 'query'
+    >>> show("boltzman distribution")
+    the glossary has no entry 'boltzman distribution'; the nearest are 'statistical selection'
     """
     try:
         entry = find(term)

@@ -16,7 +16,7 @@ import torch
 from nbformat.v4.nbjson import reads
 
 from course_lib import glossary
-from course_lib.glossary import SECTIONS
+from course_lib.glossary import SECTIONS, Entry
 
 ROOT = Path(__file__).parent.parent
 NOTEBOOKS = {path.name: path for path in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))}
@@ -173,6 +173,90 @@ def test_entry(entry):
     assert {check.__name__: found for check in CHECKS if (found := check(entry))} == {}
 
 
+# ---- an entry that pleases every check, and one that displeases each ----
+
+GOOD = """# key
+
+| other names | K |
+|---|---|
+| symbol | $K$ |
+| shape | `key d_k` |
+| lesson | [3](../notebooks/03_scaled_dot_product.ipynb) |
+| related | [query](query.md) |
+
+**The paper says.** "mapping a query and a set of key-value pairs" (Vaswani et al. 2017, section 3.2).
+
+**What happens.** A vector is multiplied by a matrix, and the product is the key.
+
+**The arithmetic.** One entry of one key.
+
+```python
+print(1 * 2 + 3 * 4)
+```
+
+```text
+14
+```
+
+**Shapes.**
+
+| what | shape | in the library |
+|---|---|---|
+| keys | `*axes key d_k` | `attention.scaled_dot_product_attention(key)` |
+| projected | `batch source d_key` | `recurrent.Memory.keys` |
+| weights | `*axes query key` | `attention.scaled_dot_product_attention -> 1` |
+| matrix | `d_model d_model` | `attention.MultiHeadAttention(d_model, heads).key_projection.weight` |
+
+**Where people go wrong.** They take the key for the value, which is another product.
+
+**Where it breaks.** A key and a query of different sizes have no dot product.
+"""
+FAULTS = {
+    has_its_header: ("| shape | `key d_k` |\n", ""),
+    is_named_like_its_file: ("# key", "# keyword"),
+    has_its_sections_in_order: ("**Where it breaks.**", "**Limits.**"),
+    says_something_in_each_section: ("They take the key for the value, which is another product.", "No."),
+    quotes_a_paper_with_its_year: (" 2017", ""),
+    has_a_short_block_that_checks_itself: ("```text\n14\n```\n", ""),
+    has_lines_that_fit: ("print(1", "print(0" + " + 0" * 30 + " + 1"),
+    is_a_screen_and_a_half: ("have no dot product.", "have no dot product. " * 400),
+    links_to_what_exists: ("A vector is", "A [vector](vector.md) is"),
+    names_related_entries_and_a_lesson: ("[query](query.md)", "[query](claims.md)"),
+    has_its_symbol_in_its_lesson: ("$K$", "$K_{17}$"),
+    states_the_shapes_of_the_library: ("`batch source d_key`", "`batch d_key source`"),
+}
+
+
+@each_check
+def test_a_good_entry_passes(check):
+    assert check(Entry("key", GOOD)) == []
+
+
+@pytest.mark.parametrize("shape", ["*axes key d_k", "batch source d_key", "*axes query key", "d_model d_model"])
+def test_each_way_to_name_an_object_finds_a_wrong_shape(shape):
+    assert states_the_shapes_of_the_library(Entry("key", GOOD.replace(f"`{shape}` | `", "`batch 1` | `"))) != []
+
+
+@each_check
+def test_a_fault_is_found_by_its_check_and_no_other(check):
+    good, bad = FAULTS[check]
+    assert GOOD.count(good) == 1
+    entry = Entry("key", GOOD.replace(good, bad))
+    assert [other for other in CHECKS if other(entry)] == [check]
+
+
+def test_a_block_that_prints_something_else_is_found():
+    with pytest.raises(AssertionError):
+        test_the_arithmetic_runs_and_prints_what_is_shown(Entry("trial", GOOD.replace("\n14\n", "\n15\n")))
+    SECONDS.pop("trial", None)
+
+
+@pytest.mark.parametrize("lines", [LONGEST_BLOCK, LONGEST_BLOCK + 1])
+def test_a_block_has_so_many_lines(lines):
+    entry = Entry("key", GOOD.replace("print(1", "\n" * (lines - 1) + "print(1"))
+    assert bool(has_a_short_block_that_checks_itself(entry)) == (lines > LONGEST_BLOCK)
+
+
 # ---- every block runs ----
 
 
@@ -294,3 +378,59 @@ def test_every_entry_is_linked_from_a_lesson_that_it_names():
 def test_every_entry_that_a_lesson_links_exists(lesson):
     linked = [name for _, name in TO_ENTRY.findall(prose(lesson))]
     assert linked and set(linked) <= {*glossary.entries(), "claims"}
+
+
+# ---- in a notebook ----
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    bundles = []
+    monkeypatch.setattr(glossary, "display", lambda bundle, raw: bundles.append(bundle))
+    return bundles
+
+
+@pytest.mark.parametrize("name", ["query", "Query", "q_t", "query vectors", "query-vector"])
+def test_a_card_is_shown_by_any_name(shown, name):
+    glossary.show(name)
+    (bundle,) = shown
+    assert bundle["text/plain"] == glossary.entries()["query"].text
+    assert (
+        '<h1 id="query">query</h1>' in bundle["text/html"]
+        and "<strong>Where it breaks.</strong>" in bundle["text/html"]
+    )
+
+
+@pytest.mark.parametrize("folder", ["notebooks", "notebooks/images", "."])
+def test_links_of_a_card_lead_to_the_files_from_where_the_notebook_is(shown, folder, monkeypatch):
+    monkeypatch.chdir(ROOT / folder)
+    glossary.show("key")
+    targets = re.findall(r'href="([^"#]+)"', shown[0]["text/html"])
+    assert any(target.endswith("query.md") for target in targets)
+    assert any(target.endswith(".ipynb") for target in targets)
+    assert all((ROOT / folder / target).is_file() for target in targets)
+
+
+def test_an_unknown_term_suggests_the_nearest(shown, capsys):
+    glossary.show("boltzman distribution")
+    assert "no entry 'boltzman distribution'; the nearest are 'statistical selection'" in capsys.readouterr().out
+    glossary.show("zzz")
+    assert "glossary.search" in capsys.readouterr().out
+    glossary.show("")
+    assert "no entry ''" in capsys.readouterr().out
+    assert shown == []
+
+
+def test_a_search_lists_what_contains_all_words_and_names_first(shown, capsys):
+    glossary.search("causal mask")
+    lines = shown[0]["text/plain"].splitlines()
+    assert lines[0].startswith("- [causal mask](causal-mask.md): ") and len(lines) > 2
+    glossary.search("a word that no entry has: xylophone")
+    glossary.search(" ")
+    assert len(shown) == 1 and capsys.readouterr().out.count("No entry of the glossary contains") == 2
+
+
+def test_without_its_folder_the_glossary_says_what_to_do(monkeypatch, tmp_path):
+    monkeypatch.setattr(glossary, "FOLDER", tmp_path / "glossary")
+    with pytest.raises(FileNotFoundError, match="run the course from its clone"):
+        glossary.show("query")
