@@ -35,8 +35,8 @@ def accuracy_by_length(model, corpus: Corpus, parts: Mapping[Bucket, Sequence[Se
 def corpus_bleu(written: Sequence[Sequence[str]], pairs: Sequence[SentencePair]) -> float:
     """BLEU (Papineni et al. 2002) of the whole corpus, 0 … 100, by sacrebleu on words as they are.
 
-    It counts runs of up to four words, so it is 0 if no sentence has a run of four right: three-word sentences
-    cannot score.
+    It counts runs of up to four words, so three-word sentences alone score 0: no run of four is written. (Where runs
+    are written and none of a length is right, sacrebleu puts a small number in place of that 0.)
     """
     import sacrebleu
 
