@@ -1,0 +1,309 @@
+"""Tries a learner's answer on many inputs, compares it with what is right, and names the misconception.
+
+An exercise is a function (or class) to write, a question a value to find. What is right comes from torch's operators
+or plain arithmetic, never from a solution. A misconception is itself an answer: where the learner's results are those
+of the misconception, that is what went wrong.
+"""
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+LARGEST_SHOWN = 24  # numbers of a tensor that a message prints; of larger ones it gives the shape
+
+
+class Wrong(Exception):  # noqa: N818 - a learner reads the name
+    """An answer that is not right. A notebook shows the message and no traceback."""
+
+    def _render_traceback_(self) -> list[str]:
+        return str(self).splitlines()
+
+
+@dataclass(frozen=True)
+class Misconception:
+    """A wrong answer that people really give.
+
+    Args:
+        name: what it is, such as "softmax over the wrong axis".
+        hint: what to look at, in a sentence or two; never the solution.
+        answer: a function that gives the wrong results, or the wrong value.
+    """
+
+    name: str
+    hint: str
+    answer: object
+
+
+@dataclass(frozen=True)
+class Case:
+    """One input: what is special about it, and the arguments by their names."""
+
+    about: str
+    arguments: Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """A function or class to write.
+
+    Args:
+        name: the name that the answer has in the notebook.
+        lesson: number of the lesson.
+        cases: draws the inputs from a generator, the smallest first.
+        right: gives what is right for an input.
+        misconceptions: what to look for, the most telling first.
+        see: where to read on: lesson and section, or a glossary entry.
+        drive: what is done with the learner's object; it is called with the arguments if not given. It stands by
+            itself (imports inside), since a grader sends its source to the learner's kernel.
+        tolerance: largest difference of a number that counts as equal, absolute and relative.
+    """
+
+    name: str
+    lesson: int
+    cases: Callable[[torch.Generator], Sequence[Case]]
+    right: Callable
+    misconceptions: tuple[Misconception, ...]
+    see: str
+    drive: Callable | None = None
+    tolerance: float = 1e-5
+
+    def run(self, answer: Callable, arguments: Mapping[str, object]) -> object:
+        return answer(**arguments) if self.drive is None else self.drive(answer, **arguments)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A value to find: a number, a shape, a word, or a list of those.
+
+    Args:
+        right: computes what is right.
+        tolerance: how far off a number may be.
+        The others are those of `Exercise`; a misconception's answer is a value, or a function that computes it.
+    """
+
+    name: str
+    lesson: int
+    right: Callable[[], object]
+    misconceptions: tuple[Misconception, ...]
+    see: str
+    tolerance: float = 1e-5
+
+
+# ---- comparing ----
+
+
+def plain(value: object) -> object:
+    """Arrays and numbers of any library as tensors, within lists, tuples and dicts too."""
+    if isinstance(value, Tensor):
+        return value.detach()
+    if isinstance(value, np.ndarray | np.generic):
+        return torch.as_tensor(value)
+    if isinstance(value, Mapping):
+        return {name: plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value
+
+
+def _as_tensor(value: object) -> Tensor | None:
+    if isinstance(value, Tensor):
+        return value
+    if isinstance(value, bool | int | float):
+        return torch.tensor(value, dtype=torch.float64 if isinstance(value, float) else None)
+    if isinstance(value, list) and value:
+        try:
+            return torch.as_tensor(np.array([_as_tensor(item).numpy() for item in value]))
+        except (AttributeError, TypeError, ValueError):
+            return None
+    return None
+
+
+def same(given: object, wanted: object, tolerance: float) -> bool:
+    """Whether two results are equal: shapes exactly, numbers within the tolerance, the rest as it is."""
+    given, wanted = plain(given), plain(wanted)
+    if isinstance(wanted, dict):
+        return isinstance(given, dict) and given.keys() == wanted.keys() and all(
+            same(given[name], item, tolerance) for name, item in wanted.items()
+        )  # fmt: skip
+    numbers, target = _as_tensor(given), _as_tensor(wanted)
+    if target is None:
+        if isinstance(wanted, list) and isinstance(given, list):
+            return len(given) == len(wanted) and all(map(lambda g, w: same(g, w, tolerance), given, wanted))
+        return type(given) is type(wanted) and given == wanted
+    if numbers is None or numbers.shape != target.shape or (target.dtype == torch.bool) != (numbers.dtype == torch.bool):
+        return False
+    numbers, target = numbers.to(torch.float64), target.to(torch.float64)
+    return torch.allclose(numbers, target, rtol=tolerance, atol=tolerance, equal_nan=True)
+
+
+# ---- trying an answer ----
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What an answer gave for a case: a result, or the error that it raised; and the arguments after the call."""
+
+    result: object
+    error: Exception | None
+    arguments: Mapping[str, object]
+
+
+def attempt(exercise: Exercise, answer: Callable, case: Case) -> Outcome:
+    """Runs an answer on its own copy of a case's arguments."""
+    arguments = copy.deepcopy(dict(case.arguments))
+    try:
+        return Outcome(exercise.run(answer, arguments), None, arguments)
+    except Exception as error:
+        return Outcome(None, error, arguments)
+
+
+def _agree(exercise: Exercise, one: Outcome, other: Outcome) -> bool:
+    if one.error or other.error:
+        return type(one.error) is type(other.error)
+    return same(one.result, other.result, exercise.tolerance)
+
+
+def examine(exercise: Exercise, answer: object, seed: int = 0) -> int:
+    """Tries an answer on all cases; returns how many there were.
+
+    Raises:
+        Wrong: with the misconception by name, the smallest input that shows it, what came out and what should have.
+    """
+    if not callable(answer):
+        raise Wrong(_says(exercise, f"it is {_short(answer)}, not a function", "Run the cell that defines it first."))
+    cases = exercise.cases(torch.Generator().manual_seed(seed))
+    wrong = []
+    for case in cases:
+        outcome = attempt(exercise, answer, case)
+        if isinstance(outcome.error, NotImplementedError):
+            raise Wrong(f"○ {exercise.name} is not written yet. Replace the line that raises NotImplementedError.")
+        if not outcome.error and not same(outcome.arguments, case.arguments, 0.0):
+            changed = [n for n in case.arguments if not same(outcome.arguments[n], case.arguments[n], 0.0)]
+            raise Wrong(
+                _says(
+                    exercise,
+                    f"it changes its argument {changed[0]} in place",
+                    f"Whoever calls it still needs {changed[0]}. Lines such as x += 1, x[...] = 0 and x.mul_(2) change x "
+                    "itself: compute a new tensor.",
+                    case,
+                )
+            )
+        wanted = attempt(exercise, exercise.right, case)
+        if not _agree(exercise, outcome, wanted):
+            wrong.append((case, outcome, wanted))
+    if wrong:
+        raise Wrong(_diagnosis(exercise, wrong))
+    return len(cases)
+
+
+def _diagnosis(exercise: Exercise, wrong: Sequence[tuple[Case, Outcome, Outcome]]) -> str:
+    case, outcome, wanted = wrong[0]
+    # One misconception explains all that is wrong; or, of several, that which explains the smallest input.
+    for seen in (wrong, wrong[:1]):
+        for misconception in exercise.misconceptions:
+            if all(_agree(exercise, o, attempt(exercise, misconception.answer, c)) for c, o, _ in seen):
+                return _says(exercise, misconception.name, misconception.hint, case, outcome, wanted)
+    return _says(exercise, *_symptom(outcome, wanted), case, outcome, wanted)
+
+
+def _symptom(outcome: Outcome, wanted: Outcome) -> tuple[str, str]:
+    """What is to be seen when no misconception is recognised."""
+    error, given, target = outcome.error, plain(outcome.result), plain(wanted.result)
+    if error:
+        advice = next((advice for words, advice in ADVICE.items() if words in str(error)), "Read its last line first.")
+        return f"it raises {type(error).__name__}: {error}", advice
+    if given is None:
+        return "it returns nothing", "A function without a return statement gives None. Is the last line a return?"
+    numbers, right = _as_tensor(given), _as_tensor(target)
+    if isinstance(target, list) and right is None and not isinstance(given, list):
+        return f"it returns {_kind(given)}, not {len(target)} things", "Which things are asked for, and in which order?"
+    if right is not None and numbers is None:
+        return f"it returns {_kind(given)}, not {_kind(target)}", "Look at what the exercise wants returned."
+    if right is not None and numbers.shape != right.shape:
+        shapes = f"shape {tuple(numbers.shape)}, not {tuple(right.shape)}"
+        return f"the result has the wrong {shapes}", "Write the shape of every line beside it, and find the first that is off."
+    if right is not None and right.dtype == torch.bool and numbers.dtype != torch.bool:
+        return "the result is not boolean", "A mask is True or False: compare, or use .bool()."
+    if right is not None and not numbers.isnan().equal(right.isnan()):
+        return "the result holds NaN", "NaN comes from 0/0, from ∞ − ∞, and from a softmax of nothing but −∞."
+    return "the numbers are not right", "Do this input with pencil and paper, and print each step beside it."
+
+
+ADVICE = {
+    "view size is not compatible": "The tensor's numbers do not lie in this order in memory: reshape or flatten can copy them.",
+    "must match the size of tensor": "Two shapes do not fit. Print both, and see which axis is meant.",
+    "shapes cannot be multiplied": "Two shapes do not fit. In a product, the last axis of the left is the last but one of the right.",
+    "unexpected keyword argument": "Keep the names of the arguments as they are given.",
+    "positional argument": "Keep the arguments as they are given.",
+    "is not defined": "A name is used that the cell does not define: is it spelled right, has its cell been run?",
+    "expected scalar type": "Two tensors have different types of number: make new ones of the same dtype as the input.",
+    "to have the same dtype": "Two tensors have different types of number: make new ones of the same dtype as the input.",
+}
+
+
+def ask(question: Question, answer: object) -> None:
+    """Compares a value. Raises Wrong as `examine` does."""
+    if answer is None or answer is ...:
+        raise Wrong(f"○ {question.name} has no answer yet. Put one in place of the blank.")
+    if same(answer, question.right(), question.tolerance):
+        return
+    for misconception in question.misconceptions:
+        value = misconception.answer() if callable(misconception.answer) else misconception.answer
+        if same(answer, value, question.tolerance):
+            raise Wrong(_says(question, misconception.name, misconception.hint))
+    target = plain(question.right())
+    if type(plain(answer)) is not type(target) and (_as_tensor(plain(answer)) is None) != (_as_tensor(target) is None):
+        raise Wrong(_says(question, f"{_short(answer)} is {_kind(plain(answer))}", f"The answer is {_kind(target)}."))
+    raise Wrong(_says(question, f"{_short(answer)} is not right", "Go through it once more, step by step."))
+
+
+# ---- what is said ----
+
+
+def _says(
+    asked: Exercise | Question,
+    what: str,
+    hint: str,
+    case: Case | None = None,
+    outcome: Outcome | None = None,
+    wanted: Outcome | None = None,
+) -> str:
+    lines = [f"✗ {asked.name}: {what}.".replace("..", "."), f"  {hint}"]
+    if case:
+        lines.append(f"  Seen with {case.about}:")
+        lines += [f"    {name} = {_short(value)}" for name, value in case.arguments.items()]
+    if outcome and wanted:
+        lines.append(f"  came out: {_short(outcome.result) if not outcome.error else repr(outcome.error)}")
+        lines.append(f"  wanted:   {_short(wanted.result)}")
+    return "\n".join([*lines, f"  Read: {asked.see}"])
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, Tensor):
+        return f"a tensor of shape {tuple(value.shape)}" if value.ndim else "a number"
+    names = {bool: "True or False", int: "a number", float: "a number", str: "a text", list: "a list", type(None): "None"}
+    return names.get(type(value), f"of type {type(value).__name__}")
+
+
+def _rounded(value: object) -> object:
+    if isinstance(value, list):
+        return [_rounded(item) for item in value]
+    return float(f"{value:.4g}") if isinstance(value, float) else value
+
+
+def _short(value: object) -> str:
+    value = plain(value)
+    if isinstance(value, Tensor):
+        if value.numel() > LARGEST_SHOWN:
+            return f"tensor of shape {tuple(value.shape)}"
+        return str(_rounded(value.tolist()))
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{name}: {_short(item)}" for name, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_short, value)) + "]"
+    return repr(value)
+

@@ -1,0 +1,3 @@
+"""Exercises of lesson 1: the RNN bottleneck."""
+
+ASKED = []

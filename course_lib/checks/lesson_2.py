@@ -1,0 +1,3 @@
+"""Exercises of lesson 2: Bahdanau attention."""
+
+ASKED = []

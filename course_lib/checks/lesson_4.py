@@ -1,0 +1,3 @@
+"""Exercises of lesson 4: multi-head attention."""
+
+ASKED = []

@@ -1,0 +1,3 @@
+"""Exercises of lesson 5: the Transformer."""
+
+ASKED = []

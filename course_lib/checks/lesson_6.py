@@ -1,0 +1,3 @@
+"""Exercises of lesson 6: the Transformer taken apart."""
+
+ASKED = []
