@@ -3,7 +3,9 @@
 import importlib
 from functools import cache
 
-from course_lib.checks import progress
+from IPython.display import display
+
+from course_lib.checks import record
 from course_lib.checks.engine import Exercise, Question, Wrong, ask, examine
 
 LESSONS = range(1, 7)
@@ -34,7 +36,14 @@ def check(name: str, answer: object, seed: int = 0) -> None:
     else:
         ask(asked, answer)
         print(f"✓ {name}: right.")
-    progress.remember(name)
+    record.remember(name, {asked.name: asked.lesson for asked in exercises().values()})
 
 
-__all__ = ["Wrong", "check", "exercises", "progress"]
+def progress() -> None:
+    """Shows which exercises are done, lesson by lesson."""
+    lessons = {asked.name: asked.lesson for asked in exercises().values()}
+    table = "\n".join(record.rows(record.done(record.workbook()), lessons))
+    display({"text/markdown": table, "text/plain": table}, raw=True)
+
+
+__all__ = ["Exercise", "Question", "Wrong", "check", "exercises", "progress"]

@@ -1,0 +1,73 @@
+"""Remembers in the workbook which exercises are done: one small file that the learner can read, and no one else gets."""
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import date
+from pathlib import Path
+
+FILE = "progress.json"
+START = "start.md"
+MARKS = "<!-- progress: written by the checks -->", "<!-- end of progress -->"
+
+
+def workbook() -> Path | None:
+    """The workbook that this notebook lies in, or None outside of one."""
+    here = Path.cwd().resolve()
+    return next((folder for folder in (here, *here.parents) if (folder / FILE).is_file()), None)
+
+
+def done(folder: Path | None) -> dict[str, str]:
+    """Exercises that passed, and the day on which each first did.
+
+    Raises ValueError if the file is no longer readable.
+    """
+    if folder is None:
+        return {}
+    try:
+        return dict(json.loads((folder / FILE).read_text(encoding="utf-8") or "{}"))
+    except ValueError:
+        raise ValueError(f"{folder / FILE} is not readable as JSON; mend it, or empty it to begin anew") from None
+
+
+def remember(name: str, lessons: Mapping[str, int]) -> None:
+    """Adds an exercise to what is done, and shows it on the start page; outside of a workbook nothing is kept.
+
+    Args:
+        name: of the exercise.
+        lessons: the lesson of every exercise, by name.
+    """
+    folder = workbook()
+    if folder is None or name in (before := done(folder)):
+        return
+    after = {**before, name: date.today().isoformat()}
+    _write(folder / FILE, json.dumps(after, indent=1) + "\n")
+    show(folder, lessons)
+
+
+def show(folder: Path, lessons: Mapping[str, int]) -> None:
+    """Writes the table between its two marks on the start page; a page without them is left alone."""
+    page = folder / START
+    text = page.read_text(encoding="utf-8") if page.is_file() else ""
+    first, last = map(re.escape, MARKS)
+    table = "\n".join([MARKS[0], "", *rows(done(folder), lessons), "", MARKS[1]])
+    new = re.sub(f"{first}.*{last}", lambda _: table, text, flags=re.DOTALL)
+    if new != text:
+        _write(page, new)
+
+
+def rows(passed: Mapping[str, str], lessons: Mapping[str, int]) -> list[str]:
+    """A Markdown table: what is done and what comes next, lesson by lesson."""
+    table = ["| exercises of lesson | done | next |", "|---|---|---|"]
+    for lesson in sorted(set(lessons.values())):
+        names = [name for name, number in lessons.items() if number == lesson]
+        ticks = "".join("✓" if name in passed else "○" for name in names)
+        left = [name for name in names if name not in passed]
+        table.append(f"| {lesson} | {ticks} {len(names) - len(left)} of {len(names)} | {left[0] if left else 'all done'} |")
+    return table
+
+
+def _write(file: Path, text: str) -> None:
+    beside = file.with_name(file.name + ".part")
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(file)
