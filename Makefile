@@ -3,13 +3,16 @@ PYTHON ?= python3
 COURSE = @$(PYTHON) -m course_lib
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test check notebooks format record seeds pages bench
+.PHONY: help lab workbook test check notebooks format record seeds pages bench
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1@\2/p' Makefile | awk -F@ '{ printf "%-15s %s\n", $$1, $$2 }'
 
-lab: ## start JupyterLab on the start page (on a server: make lab ARGS=--no-browser)
+lab: ## start JupyterLab on the start page of your workbook (on a server: make lab ARGS=--no-browser)
 	$(COURSE) lab $(ARGS)
+
+workbook: ## put lessons and exercises into workbook/ to work in; what is there already stays as it is
+	$(COURSE) workbook
 
 test: ## run every check: ruff, the quick tests, the lessons
 	$(COURSE) test $(ARGS)

@@ -133,12 +133,25 @@ def lab(arguments):
 
     from course_lib import lessons
 
+    workbook([])
     lessons.trust(lessons.find())
     as_root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     server = LabApp.initialize_server(argv=[f"--ServerApp.root_dir={ROOT}", *as_root, *arguments])
     if not server.identity_provider.token_generated:  # else Jupyter itself prints the address
         print(f"JupyterLab is at\n    {server.display_url}", flush=True)
     server.start()
+
+
+def workbook(arguments):
+    """put lessons and exercises into workbook/ to work in; what is there already stays as it is"""
+    from course_lib import workbook
+
+    said = workbook.make()
+    fresh = [line for line in said if line.endswith(" is new")]
+    for line in said if len(fresh) < len(said) else []:
+        print(line)
+    if fresh:
+        print(f"workbook/ has {len(fresh)} new files. Work there: updates of the course never touch it.")
 
 
 def test(arguments):
@@ -222,7 +235,7 @@ def bench(arguments):
         print(compare(), flush=True, end="\n\n")
 
 
-VERBS = {verb.__name__: verb for verb in (setup, lab, test, check, notebooks, format, record, seeds, pages, bench)}
+VERBS = {verb.__name__: verb for verb in (setup, lab, workbook, test, check, notebooks, format, record, seeds, pages, bench)}
 NEED_TEST_TOOLS = {test, check, format}
 
 

@@ -27,13 +27,13 @@ def make(folder=None):
     for name, text in contents():
         version = hashlib.sha256(text.encode()).hexdigest()[:16]
         file = folder / name
-        if file.exists() and versions.get(name) != version:
+        if versions.get(name) == version and file.exists():
+            continue
+        if file.exists():
             file = _beside(file)
             said.append(f"{name} is newer in this version of the course: put beside yours as {file.name}")
-        elif not file.exists():
-            said.append(f"{name} is new")
         else:
-            continue
+            said.append(f"{name} is new")
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
         versions[name] = version

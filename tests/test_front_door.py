@@ -192,7 +192,7 @@ def test_lab_answers_on_the_start_page_and_prints_little_else(running_lab):
     assert urllib.request.urlopen(address, timeout=10).status == 200
     token = address.split("?")[1]
     front = urllib.request.urlopen(f"{address.split('/lab')[0]}/?{token}", timeout=10)
-    assert front.url.split("?")[0].endswith("/lab/tree/notebooks/start.md")
+    assert front.url.split("?")[0].endswith("/lab/tree/workbook/start.md")
     printed = log.read_text()
     assert printed.count(address) == 1
     assert len(printed.splitlines()) <= 10, printed

@@ -1,0 +1,164 @@
+"""The workbook: blanks where solutions were, nothing overwritten, and a page that shows how far one is."""
+
+import json
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+import course_lib
+from course_lib import lessons, workbook
+from course_lib.checks import record
+
+SOLVED = '''def f(x):
+    """What f is."""
+    ### BEGIN SOLUTION
+    y = 2 * x
+
+    return y
+    ### END SOLUTION'''
+BLANK = '''def f(x):
+    """What f is."""
+    # YOUR CODE HERE
+    raise NotImplementedError()'''
+CHECKED = """check(f)
+### BEGIN HIDDEN TESTS
+check(f, seed=7)
+### END HIDDEN TESTS"""
+
+
+def source(*codes):
+    cells = [new_code_cell(code, execution_count=1, outputs=[new_output("stream", text="42")]) for code in codes]
+    return new_notebook(cells=[new_markdown_cell("# Title"), *cells], metadata={"widgets": {"state": {}}})
+
+
+@pytest.fixture
+def course(tmp_path, monkeypatch):
+    """A small course of one lesson and one exercise, and where its workbook goes."""
+    notebooks = tmp_path / "notebooks"
+    (notebooks / "exercises").mkdir(parents=True)
+    monkeypatch.setattr(lessons, "NOTEBOOKS", notebooks)
+    monkeypatch.setattr(workbook, "FOLDER", tmp_path / "workbook")
+    (notebooks / "start.md").write_text(f"# Start\n\n{record.MARKS[0]}\nNothing yet.\n{record.MARKS[1]}\n\nMore.\n")
+    nbformat.write(source("print(42)"), notebooks / "01_lesson.ipynb")
+    nbformat.write(source(SOLVED, CHECKED), notebooks / "exercises" / "01_lesson.ipynb")
+    return tmp_path
+
+
+def read(path):
+    return nbformat.read(path, as_version=4)
+
+
+# ---- what goes in ----
+
+
+def test_lessons_lose_their_outputs_and_exercises_their_solutions(course):
+    assert len(workbook.make()) == 4
+    lesson, exercise = read(course / "workbook/01_lesson.ipynb"), read(course / "workbook/exercises/01_lesson.ipynb")
+    assert [cell.source for cell in lesson.cells] == ["# Title", "print(42)"]
+    assert [cell.source for cell in exercise.cells] == ["# Title", BLANK, "check(f)"]
+    for notebook in (lesson, exercise):
+        assert "widgets" not in notebook.metadata
+        assert all(c.outputs == [] and c.execution_count is None for c in notebook.cells if c.cell_type == "code")
+
+
+@pytest.mark.parametrize("text", ["### BEGIN SOLUTION\nx = 1", "x = 1\n### END SOLUTION", "### BEGIN HIDDEN TESTS\nf()"])
+def test_a_mark_without_its_other_half_is_refused(text):
+    with pytest.raises(ValueError, match="lacks its other half"):
+        workbook.student_version(source(text))
+
+
+def test_two_regions_in_a_cell_are_two_blanks():
+    region = "### BEGIN SOLUTION\n1\n### END SOLUTION\n"
+    notebook = workbook.student_version(source(region + "between\n" + region))
+    assert notebook.cells[1].source.split("\n") == [
+        "# YOUR CODE HERE", "raise NotImplementedError()", "between", "# YOUR CODE HERE", "raise NotImplementedError()",
+    ]  # fmt: skip
+
+
+# ---- nothing is overwritten ----
+
+
+def test_what_is_there_stays_and_a_newer_version_is_put_beside_it_once(course):
+    workbook.make()
+    mine = course / "workbook/exercises/01_lesson.ipynb"
+    mine.write_text("my work")
+    assert workbook.make() == [] and mine.read_text() == "my work"
+
+    nbformat.write(source(SOLVED, CHECKED, "new"), course / "notebooks/exercises/01_lesson.ipynb")
+    (said,) = workbook.make()
+    assert "exercises/01_lesson.ipynb is newer" in said and "01_lesson_newer.ipynb" in said
+    assert mine.read_text() == "my work"
+    assert read(mine.with_name("01_lesson_newer.ipynb")).cells[-1].source == "new"
+    assert workbook.make() == []
+
+    nbformat.write(source("newest"), course / "notebooks/exercises/01_lesson.ipynb")
+    assert "01_lesson_newer_2.ipynb" in workbook.make()[0]
+    assert mine.read_text() == "my work"
+
+
+def test_a_file_that_was_removed_comes_back_and_only_it(course):
+    workbook.make()
+    (course / "workbook/01_lesson.ipynb").unlink()
+    assert workbook.make() == ["01_lesson.ipynb is new"]
+
+
+def test_a_workbook_whose_versions_were_lost_is_not_overwritten(course):
+    workbook.make()
+    mine = course / "workbook/01_lesson.ipynb"
+    mine.write_text("my work")
+    (course / "workbook" / workbook.VERSIONS).unlink()
+    workbook.make()
+    assert mine.read_text() == "my work"
+
+
+# ---- how far one is ----
+
+LESSONS = {"a": 1, "b": 1, "c": 2}
+
+
+def test_what_passed_is_kept_and_shown_on_the_start_page(course, monkeypatch):
+    workbook.make()
+    monkeypatch.chdir(course / "workbook/exercises")
+    record.remember("b", LESSONS)
+    record.remember("b", LESSONS)
+    assert list(json.loads((course / "workbook/progress.json").read_text())) == ["b"]
+    page = (course / "workbook/start.md").read_text()
+    assert "| 1 | ○✓ 1 of 2 | a |" in page and "| 2 | ○ 0 of 1 | c |" in page
+    assert page.startswith("# Start") and page.endswith("More.\n") and "Nothing yet" not in page
+    record.remember("a", LESSONS)
+    page = (course / "workbook/start.md").read_text()
+    assert "| 1 | ✓✓ 2 of 2 | all done |" in page and page.count(record.MARKS[0]) == 1
+
+
+def test_a_start_page_that_the_learner_changed_is_left_alone(course, monkeypatch):
+    workbook.make()
+    page = course / "workbook/start.md"
+    page.write_text("mine")
+    monkeypatch.chdir(course / "workbook")
+    record.remember("a", LESSONS)
+    assert page.read_text() == "mine" and "a" in record.done(course / "workbook")
+    page.unlink()
+    record.remember("b", LESSONS)
+    assert not page.exists()
+
+
+def test_outside_of_a_workbook_nothing_is_kept(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    record.remember("a", LESSONS)
+    assert list(tmp_path.iterdir()) == [] and record.done(record.workbook()) == {}
+
+
+def test_a_broken_record_says_what_to_do(course, monkeypatch):
+    workbook.make()
+    (course / "workbook/progress.json").write_text("{oops")
+    monkeypatch.chdir(course / "workbook")
+    with pytest.raises(ValueError, match="empty it to begin anew"):
+        record.remember("a", LESSONS)
+
+
+def test_progress_shows_a_table(course, monkeypatch, capsys):
+    workbook.make()
+    monkeypatch.chdir(course / "workbook")
+    course_lib.progress()
+    assert "exercises of lesson" in capsys.readouterr().out
