@@ -219,7 +219,8 @@ def _symptom(outcome: Outcome, wanted: Outcome) -> tuple[str, str]:
     if given is None:
         return "it returns nothing", "A function without a return statement gives None. Is the last line a return?"
     numbers, right = _as_tensor(given), _as_tensor(target)
-    if isinstance(target, list) and right is None and not isinstance(given, list):
+    several = isinstance(target, list) and (right is None or isinstance(wanted.result, tuple))
+    if several and not isinstance(given, list):
         return f"it returns {_kind(given)}, not {len(target)} things", "Which things are asked for, and in which order?"
     if right is not None and numbers is None:
         return f"it returns {_kind(given)}, not {_kind(target)}", "Look at what the exercise wants returned."

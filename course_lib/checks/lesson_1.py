@@ -1,3 +1,854 @@
 """Exercises of lesson 1: the RNN bottleneck."""
 
-ASKED = []
+from functools import cache
+
+import torch
+from torch.nn import functional as F
+
+from course_lib.checks.engine import Case, Exercise, Misconception, Question
+
+BY_HAND = 'lesson 1, "A recurrence, by hand"; glossary.show("recurrent neural network")'
+KNOWS = 'lesson 1, "What can a state know?"; glossary.show("jacobian")'
+FORCING = 'lesson 1, "Teacher forcing"; glossary.show("teacher forcing")'
+LOSS = 'lesson 1, "Teacher forcing"; glossary.show("cross-entropy")'
+MEMORY = 'lesson 1, "How much fits into a vector?"; glossary.show("bottleneck")'
+
+
+# ---- rnn_step(x, state, W_x, W_h, b) ----
+
+
+def step_cases(generator: torch.Generator) -> list[Case]:
+    def draw(*shape: int) -> torch.Tensor:
+        return torch.randn(*shape, generator=generator)
+
+    def drawn(batch: int, d_x: int, d_h: int) -> list[torch.Tensor]:
+        return [draw(batch, d_x), draw(batch, d_h), draw(d_h, d_x), draw(d_h, d_h), draw(d_h)]
+
+    by_hand = [
+        torch.tensor(numbers)
+        for numbers in ([[1.0, 0.0]], [[0.5, -0.5]], [[0.5, -0.3], [0.2, 0.8]], [[0.6, 0.1], [-0.4, 0.5]], [0.0, 0.1])
+    ]
+    apart = [draw(3, 3).T, draw(3, 3).T, draw(3, 3).T, draw(3, 3).T, draw(6)[::2]]
+    inputs = [
+        ("the numbers of the text", by_hand),
+        ("a batch of one, other numbers", drawn(1, 2, 2)),
+        ("two sentences", drawn(2, 2, 2)),
+        ("as many sentences as numbers in the state", drawn(3, 3, 3)),
+        ("word vectors longer than the state", drawn(4, 5, 2)),
+        ("word vectors shorter than the state", drawn(2, 3, 6)),
+        (
+            "the first word, read from a state of zeros",
+            [draw(2, 3), torch.zeros(2, 4), draw(4, 3), draw(4, 4), draw(4)],
+        ),
+        ("a state of one number", drawn(3, 2, 1)),
+        ("float64", [one.double() for one in drawn(3, 3, 3)]),
+        ("numbers that do not lie in order in memory", apart),
+    ]
+    return [Case(about, dict(zip(("x", "state", "W_x", "W_h", "b"), given, strict=True))) for about, given in inputs]
+
+
+def step_right(x, state, W_x, W_h, b):
+    return torch.tanh(F.linear(x, W_x, b) + F.linear(state, W_h))
+
+
+def no_tanh(x, state, W_x, W_h, b):
+    return x @ W_x.T + state @ W_h.T + b
+
+
+def logistic(x, state, W_x, W_h, b):
+    return torch.sigmoid(x @ W_x.T + state @ W_h.T + b)
+
+
+def step_transposed(turn_x, turn_h):
+    def answer(x, state, W_x, W_h, b):
+        return torch.tanh(x @ (W_x if turn_x else W_x.T) + state @ (W_h if turn_h else W_h.T) + b)
+
+    return answer
+
+
+def state_unused(x, state, W_x, W_h, b):
+    return torch.tanh(x @ W_x.T + b)
+
+
+def no_bias(x, state, W_x, W_h, b):
+    return torch.tanh(x @ W_x.T + state @ W_h.T)
+
+
+def tanh_of_the_word(x, state, W_x, W_h, b):
+    return torch.tanh(x @ W_x.T) + state @ W_h.T + b
+
+
+def tanh_of_word_and_bias(x, state, W_x, W_h, b):
+    return torch.tanh(x @ W_x.T + b) + state @ W_h.T
+
+
+def tanh_before_bias(x, state, W_x, W_h, b):
+    return torch.tanh(x @ W_x.T + state @ W_h.T) + b
+
+
+def exchanged(x, state, W_x, W_h, b):
+    return torch.tanh(state @ W_x.T + x @ W_h.T + b)
+
+
+def added_to_the_old(x, state, W_x, W_h, b):
+    return state + step_right(x, state, W_x, W_h, b)
+
+
+def bias_along_the_batch(x, state, W_x, W_h, b):
+    return torch.tanh(x @ W_x.T + state @ W_h.T + b[:, None])
+
+
+def batch_last(x, state, W_x, W_h, b):
+    return step_right(x, state, W_x, W_h, b).T
+
+
+TURNED = (
+    "In W x every *row* of W meets the word's vector. Here the words are the rows of x: what has to be turned, so "
+    "that rows meet rows?"
+)
+OUTSIDE = "The formula has one tanh, and one pair of brackets after it. What stands inside them?"
+RNN_STEP = Exercise(
+    "rnn_step",
+    1,
+    step_cases,
+    step_right,
+    (
+        Misconception(
+            "the tanh is missing",
+            "Without it the state can grow without end. The formula has one more function around the sum.",
+            no_tanh,
+        ),
+        Misconception("both matrices are transposed", TURNED, step_transposed(True, True)),
+        Misconception("W_x is transposed", TURNED, step_transposed(True, False)),
+        Misconception(
+            "W_h is transposed",
+            "W_h is square, so no error tells you. In W_h h every *row* of W_h meets the state, and here the "
+            "states are the rows of a matrix too.",
+            step_transposed(False, True),
+        ),
+        Misconception(
+            "the old state is not used",
+            "Then a state knows one word only. What brings in the words before it?",
+            state_unused,
+        ),
+        Misconception("the bias is missing", "Count the terms of the sum: there are three.", no_bias),
+        Misconception("the tanh does not cover the whole sum", OUTSIDE, tanh_of_the_word),
+        Misconception("the tanh does not cover the whole sum", OUTSIDE, tanh_of_word_and_bias),
+        Misconception("the bias comes after the tanh", OUTSIDE, tanh_before_bias),
+        Misconception(
+            "the logistic function stands in place of tanh",
+            "A state may hold negative numbers; the logistic function has none.",
+            logistic,
+        ),
+        Misconception(
+            "word and state have changed places",
+            "Which matrix belongs to the word, which to the state? Compare their shapes with d_x and d_h.",
+            exchanged,
+        ),
+        Misconception(
+            "the old state is added to the new one",
+            "The formula gives the whole new state, not a change of it.",
+            added_to_the_old,
+        ),
+        Misconception(
+            "the bias is added along the batch",
+            "b has a number for each number of the state, the same for every sentence. Along which axis does "
+            "yours run?",
+            bias_along_the_batch,
+        ),
+        Misconception(
+            "the result is state × batch", "Batch first: one row for each sentence, as in x and state.", batch_last
+        ),
+    ),
+    BY_HAND,
+)
+
+
+# ---- read_batch(x, mask, W_x, W_h, b) ----
+
+
+def batch_cases(generator: torch.Generator) -> list[Case]:
+    def draw(*shape: int) -> torch.Tensor:
+        return torch.randn(*shape, generator=generator)
+
+    def drawn(lengths: list[int], words: int, d_x: int, d_h: int) -> list[torch.Tensor]:
+        mask = torch.arange(words) < torch.tensor(lengths)[:, None]
+        return [draw(len(lengths), words, d_x), mask, draw(d_h, d_x), draw(d_h, d_h), draw(d_h)]
+
+    apart = drawn([4, 2, 3], 4, 3, 3)
+    apart[0] = draw(3, 4, 3).permute(2, 1, 0)
+    doubled = drawn([2, 3], 3, 2, 2)
+    inputs = [
+        ("one sentence of two words", drawn([2], 2, 1, 2)),
+        ("one word and one place of padding", drawn([1], 2, 2, 2)),
+        ("two sentences, the second shorter", drawn([3, 1], 3, 3, 2)),
+        ("two sentences, the first shorter", drawn([1, 4], 4, 1, 2)),
+        ("as many sentences as words and as numbers", drawn([2, 3, 1], 3, 3, 3)),
+        ("four sentences", drawn([5, 2, 4, 3], 5, 6, 4)),
+        ("as many places as sentences, all full", drawn([4, 4, 4, 4], 4, 2, 3)),
+        ("a batch of one word each", drawn([1, 1, 1], 1, 2, 3)),
+        ("a sentence that is all padding", drawn([2, 0], 3, 3, 2)),
+        ("long padding", drawn([1, 12, 2], 12, 2, 3)),
+        ("float64", [one.double() if one.is_floating_point() else one for one in doubled]),
+        ("numbers that do not lie in order in memory", apart),
+    ]
+    return [Case(about, dict(zip(("x", "mask", "W_x", "W_h", "b"), given, strict=True))) for about, given in inputs]
+
+
+def read_states(x, mask, W_x, W_h, b, chosen=lambda word, new, old: torch.where(word[:, None], new, old), start=None):
+    """All states, h_0 first; `chosen` picks between the new state and the old one."""
+    states = [x.new_zeros(len(x), len(W_h)) if start is None else start]
+    for place in range(x.shape[1]):
+        states.append(chosen(mask[:, place], step_right(x[:, place], states[-1], W_x, W_h, b), states[-1]))
+    return torch.stack(states, 1)
+
+
+def batch_right(x, mask, W_x, W_h, b):
+    return read_states(x, mask, W_x, W_h, b)[:, 1:]
+
+
+def reads_padding(x, mask, W_x, W_h, b):
+    return read_states(x, torch.ones_like(mask), W_x, W_h, b)[:, 1:]
+
+
+def reads_zeros(x, mask, W_x, W_h, b):
+    return reads_padding(x * mask[..., None], mask, W_x, W_h, b)
+
+
+def zero_at_padding(x, mask, W_x, W_h, b):
+    return batch_right(x, mask, W_x, W_h, b) * mask[..., None]
+
+
+def wrong_way_round(x, mask, W_x, W_h, b):
+    return batch_right(x, ~mask, W_x, W_h, b)
+
+
+def only_the_last(x, mask, W_x, W_h, b):
+    return batch_right(x, mask, W_x, W_h, b)[:, -1]
+
+
+def words_first(x, mask, W_x, W_h, b):
+    return batch_right(x, mask, W_x, W_h, b).transpose(0, 1)
+
+
+def with_the_start(x, mask, W_x, W_h, b):
+    return read_states(x, mask, W_x, W_h, b)
+
+
+def one_behind(x, mask, W_x, W_h, b):
+    return read_states(x, mask, W_x, W_h, b)[:, :-1]
+
+
+def forgets(x, mask, W_x, W_h, b):
+    states = torch.tanh(F.linear(x, W_x, b))
+    return states * mask[..., None]
+
+
+def forgets_at_padding_too(x, mask, W_x, W_h, b):
+    return torch.tanh(F.linear(x, W_x, b))
+
+
+def forgets_keeps_the_last(x, mask, W_x, W_h, b):
+    fresh, states = torch.tanh(F.linear(x, W_x, b)), [x.new_zeros(len(x), len(W_h))]
+    for place in range(x.shape[1]):
+        states.append(torch.where(mask[:, place, None], fresh[:, place], states[-1]))
+    return torch.stack(states[1:], 1)
+
+
+def backwards(x, mask, W_x, W_h, b):
+    return batch_right(x.flip(1), mask.flip(1), W_x, W_h, b).flip(1)
+
+
+def backwards_in_order_read(x, mask, W_x, W_h, b):
+    return batch_right(x.flip(1), mask.flip(1), W_x, W_h, b)
+
+
+def mask_over_numbers(x, mask, W_x, W_h, b):
+    return read_states(x, mask, W_x, W_h, b, lambda word, new, old: torch.where(word, new, old))[:, 1:]
+
+
+def starts_in_float32(x, mask, W_x, W_h, b):
+    return read_states(x, mask, W_x, W_h, b, start=torch.zeros(len(x), len(W_h)))[:, 1:]
+
+
+def starts_from_ones(x, mask, W_x, W_h, b):
+    return read_states(x, mask, W_x, W_h, b, start=x.new_ones(len(x), len(W_h)))[:, 1:]
+
+
+FORGOTTEN = "The state that one step gives must be the one that the next step is given."
+READ_BATCH = Exercise(
+    "read_batch",
+    1,
+    batch_cases,
+    batch_right,
+    (
+        Misconception(
+            "the state goes on changing at padding",
+            "Where the mask is False there is no word to read. What should the state be there?",
+            reads_padding,
+        ),
+        Misconception(
+            "padding is read as a vector of zeros",
+            "A step changes the state even if the word's vector is all zeros: W_h and b are still there.",
+            reads_zeros,
+        ),
+        Misconception(
+            "the state becomes zero at padding",
+            "Then the last column holds nothing of a short sentence. Its state is to *stay*.",
+            zero_at_padding,
+        ),
+        Misconception("the mask is the wrong way round", "True means that a word stands there.", wrong_way_round),
+        Misconception(
+            "only the last state is returned",
+            "All states are wanted, one for each place: (batch, words, d_h).",
+            only_the_last,
+        ),
+        Misconception(
+            "the axes are words × batch", "Batch first. Along which axis do you stack the states?", words_first
+        ),
+        Misconception(
+            "the state before the first word is returned too",
+            "There is one state for each place. Zeros are where the reading starts, not a state after a word.",
+            with_the_start,
+        ),
+        Misconception(
+            "each place holds the state before its word",
+            "Place 1 is to hold the state *after* word 1. Is the state stored before the step, or after it?",
+            one_behind,
+        ),
+        Misconception("each word is read from a state of zeros", FORGOTTEN, forgets_keeps_the_last),
+        Misconception("each word is read from a state of zeros", FORGOTTEN, forgets_at_padding_too),
+        Misconception("each word is read from a state of zeros", FORGOTTEN, forgets),
+        Misconception("the sentence is read from right to left", "Word 1 is the first to be read.", backwards),
+        Misconception(
+            "the sentence is read from right to left", "Word 1 is the first to be read.", backwards_in_order_read
+        ),
+        Misconception("the state does not start from zeros", "What is h_0 in the lesson?", starts_from_ones),
+        Misconception(
+            "the mask runs along the state's numbers, not along the sentences",
+            "mask[:, j] has a value for each *sentence*. Write its shape beside that of the state, and see "
+            "which axes meet (from the right).",
+            mask_over_numbers,
+        ),
+        Misconception(
+            "the first state has another type of number",
+            "x may be float64, and torch.zeros makes float32. How does one make zeros that are like x?",
+            starts_in_float32,
+        ),
+    ),
+    BY_HAND,
+)
+
+
+# ---- feels: which state feels which word ----
+
+
+@cache
+def felt() -> list[list[int]]:
+    """1 where a derivative ∂h_j/∂x_i is not zero: three words, two places of padding."""
+    generator = torch.Generator().manual_seed(0)
+    x, W_x, W_h, b = (
+        torch.randn(*shape, generator=generator, dtype=torch.float64) for shape in ((1, 5, 3), (4, 3), (4, 4), (4,))
+    )
+    mask = torch.tensor([[True, True, True, False, False]])
+    jacobian = torch.autograd.functional.jacobian(lambda x: batch_right(x, mask, W_x, W_h, b), x)
+    return (jacobian[0, :, :, 0].norm(dim=(1, 3)) > 0).int().tolist()
+
+
+def grid(*rows: str) -> list[list[int]]:
+    return [[int(place) for place in row] for row in rows]
+
+
+OWN_WORD = "The state of row 2 is made from state 1 and word 2. And what was state 1 made from?"
+READS = "In what order are words read, and when does word 3 come in? State 1 is finished before that."
+PADDED = "At padding read_batch does not use x at all. What can a change of x do there?"
+FEELS = Question(
+    "feels",
+    1,
+    felt,
+    (
+        Misconception(
+            "rows and columns have changed places",
+            "A row is a state, a column a word. Row 1: what does the state after the first word feel?",
+            lambda: [list(row) for row in zip(*felt(), strict=True)],
+        ),
+        Misconception("padding is felt", PADDED, grid("10000", "11000", "11100", "11110", "11111")),
+        Misconception(
+            "the states at padding feel nothing",
+            "A state that stays as it was still holds what it held.",
+            grid("10000", "11000", "11100", "00000", "00000"),
+        ),
+        Misconception(
+            "states feel words that they have not read", READS, grid("11100", "11100", "11100", "11100", "11100")
+        ),
+        Misconception(
+            "states feel words that they have not read", READS, grid("11111", "11111", "11111", "11111", "11111")
+        ),
+        Misconception("a state feels its own word only", OWN_WORD, grid("10000", "01000", "00100", "00100", "00100")),
+        Misconception("a state feels its own word only", OWN_WORD, grid("10000", "01000", "00100", "00000", "00000")),
+        Misconception("a state feels its own word only", OWN_WORD, grid("10000", "01000", "00100", "00010", "00001")),
+        Misconception(
+            "a state does not feel its own word",
+            "Row 1 is the state *after* word 1 has been read.",
+            grid("00000", "10000", "11000", "11100", "11100"),
+        ),
+        Misconception(
+            "a state does not feel its own word",
+            "Row 1 is the state *after* word 1 has been read.",
+            grid("00000", "10000", "11000", "11000", "11000"),
+        ),
+        Misconception(
+            "a state does not feel its own word",
+            "Row 1 is the state *after* word 1 has been read.",
+            grid("00000", "10000", "11000", "11100", "11110"),
+        ),
+        Misconception(
+            "1 and 0 are the wrong way round",
+            "1 where the state feels the word, 0 where the derivative is exactly zero.",
+            lambda: [[1 - place for place in row] for row in felt()],
+        ),
+        Misconception(
+            "the square holds True and False",
+            "The right places; write them as 1 and 0.",
+            lambda: [[place == 1 for place in row] for row in felt()],
+        ),
+    ),
+    KNOWS,
+)
+
+
+# ---- teacher_forcing(words) ----
+
+PAD, BOS, EOS = 0, 1, 2
+
+
+def forcing_cases(generator: torch.Generator) -> list[Case]:
+    def drawn(lengths: list[int], places: int) -> torch.Tensor:
+        words = torch.randint(3, 30, (len(lengths), places), generator=generator)
+        return words * (torch.arange(places) < torch.tensor(lengths)[:, None])
+
+    inputs = [
+        ("one sentence, no padding", torch.tensor([[7, 5, 9]])),
+        ("a sentence and a shorter one", torch.tensor([[7, 5, 9], [8, 0, 0]])),
+        ("one word", drawn([1], 1)),
+        ("one sentence with padding", drawn([2], 4)),
+        ("as many sentences as places", drawn([3, 1, 2], 3)),
+        ("five sentences", drawn([2, 6, 4, 1, 5], 6)),
+        ("no sentence fills its row", drawn([3, 2], 5)),
+        ("all of one length", drawn([4, 4, 4], 4)),
+        ("a sentence that is all padding", drawn([0, 2], 2)),
+        ("a word twice in a row", torch.tensor([[6, 6, 6, 0], [6, 6, 0, 0]])),
+        ("unknown words (number 3)", torch.tensor([[3, 8, 3], [3, 0, 0]])),
+        ("numbers that do not lie in order in memory", drawn([4, 3], 4).T.contiguous().T),
+    ]
+    return [Case(about, {"words": words}) for about, words in inputs]
+
+
+def drive_forcing(answer, words):
+    import torch
+
+    given = answer(words)
+    if isinstance(given, list | tuple) and len(given) == 2 and all(isinstance(one, torch.Tensor) for one in given):
+        other = [str(one.dtype) for one in given if one.is_floating_point() or one.dtype == torch.bool]
+        if other:
+            return f"word numbers of type {other[0]}"
+    return given
+
+
+def _beside(words, before, after):
+    """A column before the words and one behind them, each if it is given."""
+    columns = [words] if before is None else [torch.full_like(words[:, :1], before), words]
+    return torch.cat(columns if after is None else [*columns, torch.full_like(words[:, :1], after)], 1)
+
+
+def _ended(words):
+    """Each sentence with its end mark; a column is added for it."""
+    wide = _beside(words, None, PAD)
+    return wide.scatter(1, (words != PAD).sum(1, keepdim=True), EOS)
+
+
+def forcing_right(words):
+    return _beside(words, BOS, None), _ended(words)
+
+
+def swapped_pair(words):
+    return forcing_right(words)[::-1]
+
+
+def end_behind_padding(words):
+    return _beside(words, BOS, None), _beside(words, None, EOS)
+
+
+def no_end(words):
+    return _beside(words, BOS, None), _beside(words, None, PAD)
+
+
+def cut_off(words):
+    return _beside(words, BOS, None)[:, :-1], words
+
+
+def no_shift(words):
+    return _ended(words), _ended(words)
+
+
+def no_shift_begin(words):
+    return _beside(words, BOS, None), _beside(words, BOS, None)
+
+
+def no_shift_whole(words):
+    return _beside(_ended(words), BOS, None), _beside(_ended(words), BOS, None)
+
+
+def begin_in_target(words):
+    return _beside(words, BOS, None), _beside(_ended(words), BOS, None)
+
+
+def end_in_input(words):
+    return _beside(_ended(words), BOS, None)[:, :-1], _ended(words)
+
+
+def end_in_every_input(words):
+    return _beside(_ended(words), BOS, None), _ended(words)
+
+
+def no_begin(words):
+    return words, _ended(words)[:, 1:]
+
+
+def end_over_last_word(words):
+    target = _beside(words, None, PAD)
+    return _beside(words, BOS, None), target.scatter(1, ((words != PAD).sum(1, keepdim=True) - 1).clamp(min=0), EOS)
+
+
+def end_everywhere(words):
+    target = _beside(words, None, PAD)
+    return _beside(words, BOS, None), target.where(target != PAD, EOS)
+
+
+def in_floats(words):
+    return tuple(one.float() for one in forcing_right(words))
+
+
+SAME = "Then the decoder reads the very word that it is to write. What should it have read by then?"
+TEACHER_FORCING = Exercise(
+    "teacher_forcing",
+    1,
+    forcing_cases,
+    forcing_right,
+    (
+        Misconception(
+            "the end mark stands behind the padding",
+            "Right for the longest sentence only. Where does a shorter one end?",
+            end_behind_padding,
+        ),
+        Misconception(
+            "the end mark is missing",
+            "What is the decoder to write after the last word? Without it, it never learns to stop.",
+            no_end,
+        ),
+        Misconception(
+            "input and target are one word short",
+            "A sentence of n words takes n + 1 steps: the last one reads the last word. What is it to write?",
+            cut_off,
+        ),
+        Misconception("input and target are the same", SAME, no_shift),
+        Misconception("input and target are the same", SAME, no_shift_begin),
+        Misconception("input and target are the same", SAME, no_shift_whole),
+        Misconception(
+            "the two have changed places", "First what the decoder reads, then what it is to write.", swapped_pair
+        ),
+        Misconception(
+            "the target holds the begin mark",
+            "The begin mark is read, never written. What is the first word to be written?",
+            begin_in_target,
+        ),
+        Misconception(
+            "the input of a shorter sentence holds its end mark",
+            "Cutting the last column off takes the end mark from the longest sentence only. The input is to "
+            "hold no end mark in any row.",
+            end_in_input,
+        ),
+        Misconception(
+            "the input holds the end mark",
+            "After the end mark nothing more is written, so it is never read.",
+            end_in_every_input,
+        ),
+        Misconception(
+            "the input has no begin mark",
+            "What can the decoder read at its first step, before it has written anything?",
+            no_begin,
+        ),
+        Misconception(
+            "the end mark replaces the last word",
+            "Compare a row of your target with its sentence: is every word still there? Count places from 0.",
+            end_over_last_word,
+        ),
+        Misconception("the end mark fills the padding", "One end mark in each row; behind it padding.", end_everywhere),
+        Misconception(
+            "the word numbers are not whole numbers",
+            "An embedding table is read with whole numbers. Which dtype do torch.zeros and torch.ones give, "
+            "and which has words?",
+            in_floats,
+        ),
+    ),
+    FORCING,
+    drive_forcing,
+)
+
+
+# ---- loss_per_word(logits, words, mask) ----
+
+
+def loss_cases(generator: torch.Generator) -> list[Case]:
+    def drawn(lengths: list[int], places: int, size: int, scale: float = 1.0) -> list[torch.Tensor]:
+        mask = torch.arange(places) < torch.tensor(lengths)[:, None]
+        words = torch.randint(1, size, mask.shape, generator=generator) * mask
+        return [scale * torch.randn(*mask.shape, size, generator=generator), words, mask]
+
+    certain = drawn([3], 3, 4)
+    certain[0][0, 1] = -200 * F.one_hot(certain[1][0, 1], 4)  # the right word at probability e^-200: float32 has none
+    behind = drawn([2, 3], 3, 3)
+    behind[0][0, 2] = torch.tensor([-150.0, 0.0, 150.0])  # at padding, whose number is 0
+    raised, doubled, apart = drawn([4, 2], 4, 5), drawn([2, 3], 3, 4), drawn([3, 2, 1, 3], 3, 4)
+    apart[0] = torch.randn(4, 3, 4, generator=generator).permute(2, 1, 0)
+    inputs = [
+        ("one sentence of two words", drawn([2], 2, 3)),
+        ("two words and one place of padding", drawn([2], 3, 3)),
+        ("two sentences, one shorter", drawn([3, 1], 3, 4)),
+        ("four sentences", drawn([6, 2, 1, 4], 6, 7)),
+        ("as many sentences as places and as words of the vocabulary", drawn([1, 3, 2], 3, 3)),
+        ("a single word", drawn([1], 1, 5)),
+        ("a right word of very low score", certain),
+        ("large scores at padding", behind),
+        ("all scores + 100", [raised[0] + 100, *raised[1:]]),
+        ("a sentence that is all padding", drawn([2, 0, 3], 3, 6)),
+        ("float64", [doubled[0].double(), *doubled[1:]]),
+        ("numbers that do not lie in order in memory", apart),
+    ]
+    return [Case(about, dict(zip(("logits", "words", "mask"), given, strict=True))) for about, given in inputs]
+
+
+def loss_right(logits, words, mask):
+    return F.cross_entropy(logits[mask], words[mask])
+
+
+def each_loss(logits, words, axis=-1):
+    return -logits.log_softmax(axis).gather(-1, words[..., None])[..., 0]
+
+
+def averaged(average, probability=None):
+    """An average of the losses of all places; with `probability`, the log of a probability that was computed first."""
+
+    def answer(logits, words, mask):
+        if probability is None:
+            return average(each_loss(logits, words), mask)
+        return average(-probability(logits).gather(-1, words[..., None])[..., 0].log(), mask)
+
+    return answer
+
+
+def exponentials(logits):
+    return logits.exp() / logits.exp().sum(-1, keepdim=True)
+
+
+def softmax(logits):
+    return logits.softmax(-1)
+
+
+def over_all_places(loss, mask):
+    return (loss * mask).mean()
+
+
+def over_words(loss, mask):
+    return (loss * mask).sum() / mask.sum()
+
+
+def over_chosen(loss, mask):
+    return loss[mask].mean()
+
+
+def not_left_out(loss, mask):
+    return loss.mean()
+
+
+def of_padding(loss, mask):
+    return loss[~mask].mean()
+
+
+def sentence_by_sentence(loss, mask):
+    return ((loss * mask).sum(1) / mask.sum(1).clamp(min=1)).mean()
+
+
+def sentence_by_sentence_nan(loss, mask):
+    return ((loss * mask).sum(1) / mask.sum(1)).mean()
+
+
+def over_sentences(loss, mask):
+    return (loss * mask).sum() / len(loss)
+
+
+def summed(loss, mask):
+    return loss[mask].sum()
+
+
+def softmax_twice(logits, words, mask):
+    return over_chosen(each_loss(logits.softmax(-1), words), mask)
+
+
+def over_places(logits, words, mask):
+    return over_chosen(each_loss(logits, words, 1), mask)
+
+
+def without_sign(logits, words, mask):
+    return -loss_right(logits, words, mask)
+
+
+COUNTED = "The padding's terms are 0, but they are still counted. By what is the sum to be divided?"
+ROUNDED = (
+    "The softmax of a very low score rounds to 0 in float32, and exp(100) is too large for it. Which function of "
+    "torch gives the *log* of a softmax in one go?"
+)
+EACH = (
+    "A word of a short sentence then weighs more than one of a long sentence. Average over all words of the batch "
+    "at once."
+)
+LOSS_PER_WORD = Exercise(
+    "loss_per_word",
+    1,
+    loss_cases,
+    loss_right,
+    (
+        *(
+            Misconception(
+                "the log is taken of a probability that rounds to 0 or is NaN", ROUNDED, averaged(average, probability)
+            )
+            for probability in (softmax, exponentials)
+            for average in (over_words, over_chosen)
+        ),
+        *(
+            Misconception(
+                "the places of padding are counted in the average", COUNTED, averaged(over_all_places, probability)
+            )
+            for probability in (None, softmax, exponentials)
+        ),
+        *(
+            Misconception(
+                "the padding is not left out",
+                "Where the mask is False there is no word, so there is no loss. Look at what is multiplied, or "
+                "picked, before the average.",
+                averaged(not_left_out, probability),
+            )
+            for probability in (None, softmax, exponentials)
+        ),
+        Misconception("each sentence is averaged alone", EACH, averaged(sentence_by_sentence)),
+        Misconception("each sentence is averaged alone", EACH, averaged(sentence_by_sentence_nan)),
+        Misconception(
+            "the sum is divided by the number of sentences",
+            "The loss is one of a *word*. How many words are there?",
+            averaged(over_sentences),
+        ),
+        Misconception(
+            "the losses are summed, not averaged",
+            "A batch of more words would have a larger loss, though the model is no worse.",
+            averaged(summed),
+        ),
+        Misconception(
+            "the mask is the wrong way round",
+            "True means that a word stands there. Yours averages over the padding.",
+            averaged(of_padding),
+        ),
+        Misconception(
+            "the softmax is taken twice",
+            "Cross-entropy functions of torch want scores, and take the softmax themselves.",
+            softmax_twice,
+        ),
+        Misconception(
+            "the softmax runs over the places of the sentence",
+            "At each place the probabilities of all words of the vocabulary sum to 1. Which axis is that?",
+            over_places,
+        ),
+        Misconception("the sign is wrong", "The log of a probability is negative; a loss is not.", without_sign),
+    ),
+    LOSS,
+)
+
+
+# ---- words_held_64, words_held_256: what can be read back from a state ----
+
+
+@cache
+def shares_read(size: int, seed: int = 0) -> list[float]:
+    """The share of words that a linear map reads back from the last state of a random network, the last word first."""
+    vocabulary, places, sentences = 16, 20, 4000
+    generator = torch.Generator().manual_seed(seed)
+    W_h = torch.linalg.qr(torch.randn(size, size, generator=generator))[0]
+    W_x = 0.3 * torch.randn(size, vocabulary, generator=generator)
+    words = torch.randint(vocabulary, (sentences, places), generator=generator)
+    state = torch.zeros(sentences, size)
+    for word in words.unbind(1):
+        state = torch.tanh(W_x.T[word] + state @ W_h.T)
+    wanted, half = F.one_hot(words, vocabulary).float(), sentences // 2
+    reader = torch.linalg.lstsq(state[:half], wanted[:half].flatten(1)).solution
+    read = (state[half:] @ reader).view(half, places, vocabulary).argmax(-1)
+    return (read == words[half:]).float().mean(0).flip(0).tolist()
+
+
+def held(size: int, level: float = 0.5) -> int:
+    """How many words, counted from the last, are read back right in at least that share of the sentences."""
+    return next(number for number, share in enumerate(shares_read(size)) if share < level)
+
+
+def question(name: str, size: int, others: tuple[Misconception, ...]) -> Question:
+    return Question(
+        name,
+        1,
+        lambda: held(size),
+        (
+            *others,
+            Misconception(
+                "the count starts at 0",
+                "The last word is word 1 of the count, as on the axis. How many points lie on the line or above it?",
+                lambda: held(size) - 1,
+            ),
+            Misconception(
+                "the first word below one half is counted too",
+                "Only words whose point lies on the dashed line or above it count.",
+                lambda: held(size) + 1,
+            ),
+            Misconception(
+                "read off at another height",
+                "The dashed line is at one half. Which of the two lines did you follow?",
+                lambda: held(size, 0.9),
+            ),
+        ),
+        MEMORY,
+        tolerance=0.01,
+    )
+
+
+WORDS_HELD_64 = question(
+    "words_held_64",
+    64,
+    (
+        Misconception(
+            "that is the number of numbers in the state",
+            "Count words: how far does the curve of 64 numbers stay above the dashed line?",
+            64,
+        ),
+        Misconception("that is the curve of 256 numbers", "Look at the legend.", lambda: held(256)),
+    ),
+)
+WORDS_HELD_256 = question(
+    "words_held_256",
+    256,
+    (
+        Misconception(
+            "four times the words were expected, and were not measured",
+            "Four times the numbers need not hold four times the words. Read the figure.",
+            lambda: 4 * held(64),
+        ),
+        Misconception("that is the curve of 64 numbers", "Look at the legend.", lambda: held(64)),
+    ),
+)
+
+ASKED = [RNN_STEP, READ_BATCH, FEELS, TEACHER_FORCING, LOSS_PER_WORD, WORDS_HELD_64, WORDS_HELD_256]
