@@ -271,6 +271,14 @@ def starts_in_float32(x, mask, W_x, W_h, b):
     return read_states(x, mask, W_x, W_h, b, start=torch.zeros(len(x), len(W_h)))[:, 1:]
 
 
+def same_everywhere(x, mask, W_x, W_h, b):
+    return only_the_last(x, mask, W_x, W_h, b)[:, None].expand(-1, x.shape[1], -1)
+
+
+def all_stop(x, mask, W_x, W_h, b):
+    return read_states(x, mask, W_x, W_h, b, lambda word, new, old: new if word.all() else old)[:, 1:]
+
+
 def starts_from_ones(x, mask, W_x, W_h, b):
     return read_states(x, mask, W_x, W_h, b, start=x.new_ones(len(x), len(W_h)))[:, 1:]
 
@@ -305,6 +313,17 @@ READ_BATCH = Exercise(
         ),
         Misconception(
             "the axes are words × batch", "Batch first. Along which axis do you stack the states?", words_first
+        ),
+        Misconception(
+            "every place holds the last state",
+            "A list that is given one tensor again and again holds that one tensor, and changes with it. Is the state "
+            "changed in place, or is it a new tensor at each step?",
+            same_everywhere,
+        ),
+        Misconception(
+            "padding in one sentence stops them all",
+            "Each sentence decides for itself whether its state stays. Does your condition look at the whole batch?",
+            all_stop,
         ),
         Misconception(
             "the state before the first word is returned too",
@@ -401,6 +420,11 @@ FEELS = Question(
             "a state does not feel its own word",
             "Row 1 is the state *after* word 1 has been read.",
             grid("00000", "10000", "11000", "11100", "11110"),
+        ),
+        Misconception(
+            "the places of padding are missing",
+            "There are five places, so five states and five columns.",
+            grid("100", "110", "111"),
         ),
         Misconception(
             "1 and 0 are the wrong way round",
@@ -647,6 +671,22 @@ def averaged(average, probability=None):
     return answer
 
 
+def raised_by(small):
+    def answer(logits, words, mask):
+        right = logits.softmax(-1).gather(-1, words[..., None])[..., 0]
+        return over_chosen(-(right + small).log(), mask)
+
+    return answer
+
+
+def at_least(small):
+    def answer(logits, words, mask):
+        right = logits.softmax(-1).gather(-1, words[..., None])[..., 0]
+        return over_chosen(-right.clamp(min=small).log(), mask)
+
+    return answer
+
+
 def exponentials(logits):
     return logits.exp() / logits.exp().sum(-1, keepdim=True)
 
@@ -739,6 +779,15 @@ LOSS_PER_WORD = Exercise(
                 averaged(not_left_out, probability),
             )
             for probability in (None, softmax, exponentials)
+        ),
+        *(
+            Misconception(
+                "a small number hides that a probability rounds to 0",
+                "Then no loss can be larger than minus the log of that number, however wrong the model is. " + ROUNDED,
+                form(small),
+            )
+            for small in (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12, 1e-15, 1e-16, 1e-20, 1e-30)
+            for form in (raised_by, at_least)
         ),
         Misconception("each sentence is averaged alone", EACH, averaged(sentence_by_sentence)),
         Misconception("each sentence is averaged alone", EACH, averaged(sentence_by_sentence_nan)),

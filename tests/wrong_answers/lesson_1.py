@@ -266,6 +266,27 @@ def last_word_first_appended(x, mask, W_x, W_h, b):
     return torch.stack(states, 1)
 
 
+@wrong("read_batch", "every place holds the last state")
+def one_tensor_in_the_list(x, mask, W_x, W_h, b):
+    state, states = x.new_zeros(len(x), len(b)), []
+    for j in range(x.shape[1]):
+        for row in mask[:, j].nonzero().flatten().tolist():
+            state[row] = torch.tanh(W_x @ x[row, j] + W_h @ state[row] + b)
+        states.append(state)
+    return torch.stack(states, 1)
+
+
+@wrong("read_batch", "padding in one sentence stops them all")
+def asks_the_whole_batch(x, mask, W_x, W_h, b):
+    state = x.new_zeros(len(x), len(b))
+    states = x.new_zeros(len(x), x.shape[1], len(b))
+    for j in range(x.shape[1]):
+        if not (~mask[:, j]).any():
+            state = step(x[:, j], state, W_x, W_h, b)
+        states[:, j] = state
+    return states
+
+
 @wrong("read_batch", "the state does not start from zeros")
 def starts_anywhere(x, mask, W_x, W_h, b):
     state, states = torch.ones_like(x[:, 0] @ W_x.T), []
@@ -350,6 +371,7 @@ wrong_value("feels", square("10000 01000 00100 00100 00100"), "a state feels its
 wrong_value("feels", square("00000 10000 11000 11000 11000"), "a state does not feel its own word")
 wrong_value("feels", square("00000 10000 11000 11100 11100"), "a state does not feel its own word")
 wrong_value("feels", torch.ones(5, 5).tril(-1), "a state does not feel its own word")
+wrong_value("feels", [[1, 0, 0], [1, 1, 0], [1, 1, 1]], "the places of padding are missing")
 wrong_value("feels", square("01111 00111 00011 00011 00011"), "1 and 0 are the wrong way round")
 wrong_value("feels", torch.tensor(square("10000 11000 11100 11100 11100")) == 1, "the square holds True and False")
 right_value("feels", square("10000 11000 11100 11100 11100"))
@@ -549,6 +571,23 @@ def exponentials_first(logits, words, mask):
 def exponentials_of_all(logits, words, mask):
     p = logits.exp() / logits.exp().sum(-1, keepdim=True)
     return -p.gather(2, words.unsqueeze(2)).squeeze(2).log().mean()
+
+
+@wrong("loss_per_word", "a small number hides that a probability rounds to 0")
+def epsilon_in_the_log(logits, words, mask):
+    p = F.softmax(logits, 2)[mask]
+    return -torch.log(p[torch.arange(len(p)), words[mask]] + 1e-9).mean()
+
+
+@wrong("loss_per_word", "a small number hides that a probability rounds to 0")
+def clamped(logits, words, mask):
+    losses = -(F.one_hot(words, logits.shape[2]) * logits.softmax(2).clamp_min(1e-12).log()).sum(2)
+    return (losses * mask).sum() / mask.sum()
+
+
+@wrong("loss_per_word", "it raises RuntimeError: Expected target size [1, 3], got [1, 2]")
+def scores_in_the_last_axis(logits, words, mask):
+    return F.cross_entropy(logits, words, ignore_index=0)
 
 
 @wrong("loss_per_word", "each sentence is averaged alone")
