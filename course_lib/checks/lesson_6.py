@@ -140,7 +140,7 @@ def weight_at_cases(generator: torch.Generator) -> list[Case]:
         closed = scores.masked_fill(~words[:, None, None], -torch.inf)
         return {"weights": closed.softmax(-1).nan_to_num(0.0), "words": words}
 
-    three = torch.tensor([[[[0.2, 0.7, 0.1], [0.5, 0.4, 0.1], [0.3, 0.6, 0.1]]]])
+    three = torch.tensor([[[[0.2, 0.7, 0.1], [0.5, 0.3, 0.2], [0.3, 0.6, 0.1]]]])
     padded = torch.tensor([[[[0.2, 0.8, 0.0], [0.5, 0.5, 0.0], [0.4, 0.6, 0.0]]]])
     all_words, two_words = torch.ones(1, 3, dtype=torch.bool), torch.tensor([[True, True, False]])
     apart, double = maps([2, 5, 4], 2), maps([3, 4], 1)
@@ -205,6 +205,21 @@ def other_way(weights, words, offset):
     return weight_at_right(weights, words, -offset)
 
 
+def wrapped(before, after):
+    """Counts pairs that go round: past the first word to the last, past the last to the first."""
+
+    def answer(weights, words, offset):
+        n = words.shape[1]
+        pairs = [(i, i + offset) for i in range(n) if (before or i + offset >= 0) and (after or i + offset < n)]
+        looks, count = weights.new_zeros(weights.shape[1]), 0
+        for i, j in pairs:
+            here = words[:, i] & words[:, j % n]
+            looks, count = looks + (weights[:, :, i, j % n] * here[:, None]).sum(0), count + int(here.sum())
+        return looks / max(1, count)
+
+    return answer
+
+
 def of_all_words(weights, words, offset):
     return along(weights, words, offset)[0].sum((0, 2)) / max(1, int(words.sum()))
 
@@ -219,6 +234,7 @@ def gives_nan(weights, words, offset):
     return looks.sum((0, 2)) / counted.sum()
 
 
+ROUND = "Word 0 has no word before it. In Python place −1 is the last one, and torch.roll brings it back to the front."
 NEITHER = "Take the case with two words and padding. Which pairs (query, key) are two words that stand so?"
 WEIGHT_AT = Exercise(
     "weight_at",
@@ -230,6 +246,8 @@ WEIGHT_AT = Exercise(
         Misconception("padding is counted", NEITHER + " A padded query has weights too; they mean nothing.", counting(False, False)),
         Misconception("only padded words that are looked at are left out", NEITHER + " The row of padding has weights too.", counting(False, True)),
         Misconception("only padded words that look are left out", NEITHER + " The last word has padding after it, and the weight there is 0: should that 0 be in the mean?", counting(True, False)),
+        Misconception("it goes round past the end of the sentence", ROUND, wrapped(True, False)),
+        Misconception("it goes round past the end of the sentence", ROUND, wrapped(True, True)),
         Misconception("it divides by the number of all words", "The first word has no word before it. How many words have one?", of_all_words),
         Misconception("every sentence counts the same", "The mean is over words: a sentence of five has more of them than a sentence of two.", lambda weights, words, offset: by_sentence(weights, words, offset).mean(0)),
         Misconception("it gives a number for each sentence", "One number a head is wanted, over the words of all sentences together.", by_sentence),
@@ -267,8 +285,8 @@ def cut_cases(generator: torch.Generator) -> list[Case]:
 def cut_right(W, head, heads):
     out, numbers = W.shape
     size = numbers // heads
-    inside = [head * size <= column < (head + 1) * size for column in range(numbers)]
-    return W * torch.tensor([0.0 if cut else 1.0 for cut in inside], dtype=W.dtype)
+    inside = torch.tensor([head * size <= column < (head + 1) * size for column in range(numbers)])
+    return torch.where(inside, 0.0, W)
 
 
 def rows_cut(W, head, heads):
@@ -335,6 +353,7 @@ RIGHT_AFTER_THE_CUT = Question(
         Misconception("both fall to guessing", "Only one head is cut. Does the other one still look, and where?", [0.1, 0.1]),
         Misconception("half of it is left", "Half of the heads, but not half of every answer. Read each of the two bars by itself.", [0.5, 0.5]),
         Misconception("that is the weight of the heads", "The left picture shows where the heads look. What is asked for is the right picture.", [0.75, 0.1]),
+        Misconception("that is one number", "Two shares are asked for, in a list: for the digit before, and for the digit after.", 0.1),
         Misconception("half of it is left", "Guessing one of two gives a half. Of how many digits is this one?", [0.5, 1.0]),
     ),
     READING,
@@ -409,6 +428,11 @@ def all_of_its_kind(log_probability, words, unk):
     return log_probability(words) - torch.stack([log_probability(sentence) for sentence in hidden])
 
 
+def number_for_place(log_probability, words, unk):
+    hidden = [words.index_fill(0, word, unk) for word in words]
+    return log_probability(words) - torch.stack([log_probability(sentence) for sentence in hidden])
+
+
 def all_but_one(log_probability, words, unk):
     there = torch.arange(len(words))
     return log_probability(words) - torch.stack([log_probability(torch.where(there != i, unk, words)) for i in there])
@@ -434,6 +458,7 @@ HIDING_COSTS = Exercise(
         Misconception("each word is hidden on top of those before it", "Each word is hidden alone, and compared with the whole sentence.", last_two_compared),
         Misconception("the word is taken out, not replaced", "Then the sentence gets shorter, and every later word stands at another place: two changes at once.", taken_out),
         Misconception("every word of that kind is hidden", "A word that occurs twice is hidden at one place at a time: go by the place, not by the word.", all_of_its_kind),
+        Misconception("the word's number is taken for its place", "words[i] is *which* word it is; where it stands is i.", number_for_place),
         Misconception("all words but one are hidden", "Hide *one*; the others stay.", all_but_one),
         Misconception("probabilities are subtracted", "The difference of the *log*-probabilities is wanted, in nats. No exp is needed.", probabilities),
         Misconception("log-probabilities are divided", "Quotients of probabilities are differences of their logarithms. How much lower is it, in nats?", quotients),
@@ -458,7 +483,7 @@ def shares_cases(generator: torch.Generator) -> list[Case]:
     some = weights(3, 3)
     some[1] = 0
     inputs = [
-        ("two words at right angles", torch.tensor([[0.25, 0.75]]), torch.tensor([[4.0, 0.0], [0.0, 4.0]])),
+        ("two words at right angles", torch.tensor([[0.25, 0.75]]), torch.tensor([[12.0, 0.0], [0.0, 4.0]])),
         ("two words that pull apart", torch.tensor([[0.5, 0.5]]), torch.tensor([[2.0], [-1.0]])),
         ("all weight on one word", torch.tensor([[0.0, 1.0]]), torch.tensor([[1.0, 2.0], [3.0, 1.0]])),
         ("three words, three queries", weights(3, 3), draw(3, 3)),
@@ -518,6 +543,8 @@ WORD_SHARES = Exercise(
         Misconception("it is divided by ‖a‖, not by ‖a‖²", "Do the shares of a row sum to 1? Make all values ten times as long: a share must not change.", shares_over(lambda w, dots, a, v: w * dots / a.norm(dim=-1, keepdim=True))),
         Misconception("it is not divided by anything", "Do the shares of a row sum to 1?", shares_over(lambda w, dots, a, v: w * dots)),
         Misconception("the weight of the word is left out", "What a word hands on is its value *times* its weight.", shares_over(lambda w, dots, a, v: dots / a.square().sum(-1, keepdim=True))),
+        Misconception("the weight of the word is left out", "What a word hands on is its value *times* its weight.", shares_over(lambda w, dots, a, v: dots / dots.sum(-1, keepdim=True))),
+        Misconception("all queries share one ‖a‖", "Each query has an output of its own, and so a length of its own. Over which axis should the squares be added?", shares_over(lambda w, dots, a, v: w * dots / a.square().sum())),
         Misconception("it compares lengths and forgets directions", "A long piece that points against the output takes away from it. How much of the piece lies along a?", shares_over(lengths_shared)),
         Misconception("negative shares are made positive", "A word may pull against the output; then its share is negative, and those of the others sum to more than 1.", shares_over(made_positive)),
         Misconception("negative shares are made positive", "A word may pull against the output; then its share is negative, and those of the others sum to more than 1.", shares_over(lambda w, dots, a, v: (w * dots).abs() / a.square().sum(-1, keepdim=True))),

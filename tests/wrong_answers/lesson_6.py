@@ -5,6 +5,7 @@ import math
 import numpy as np
 import torch
 from torch.nn import functional as F
+
 from wrong_answers import right, right_value, wrong, wrong_value
 
 # ---- dropped ----
@@ -194,6 +195,27 @@ def masks_the_rows(weights, words, offset):
     return torch.stack(found).mean(0) if found else weights.new_zeros(weights.shape[1])
 
 
+@wrong("weight_at", "it goes round past the end of the sentence")
+def negative_places(weights, words, offset):
+    """j < n is asked for, j >= 0 is not."""
+    total, n = torch.zeros(weights.shape[1], dtype=weights.dtype), 0
+    for b in range(len(words)):
+        for i in range(words.shape[1]):
+            j = i + offset
+            if j < words.shape[1] and words[b, i] and words[b, j]:
+                total, n = total + weights[b, :, i, j], n + 1
+    return total / n if n else total
+
+
+@wrong("weight_at", "it goes round past the end of the sentence")
+def rolls(weights, words, offset):
+    n = words.shape[1]
+    here = torch.arange(n)
+    partner = torch.roll(words, -offset, 1) & words
+    looks = weights[:, :, here, (here + offset) % n]
+    return (looks * partner[:, None]).sum((0, 2)) / partner.sum().clamp(min=1)
+
+
 @wrong("weight_at", "it divides by the number of all words")
 def divides_by_all(weights, words, offset):
     total = weights.new_zeros(weights.shape[1])
@@ -326,7 +348,7 @@ def prunes(W, head, heads):
 @right("cut_a_head")
 def clone_first(W, head, heads):
     cut = W.clone()
-    cut.view(len(W), heads, -1)[:, head] = 0 if cut.is_contiguous() else cut.unflatten(1, (heads, -1))[:, head].zero_()
+    cut.view(len(W), heads, -1)[:, head] = 0
     return cut
 
 
@@ -346,6 +368,7 @@ wrong_value("right_after_the_cut", [0.1, 0.1], "both fall to guessing")
 wrong_value("right_after_the_cut", (0.5, 0.5), "half of it is left")
 wrong_value("right_after_the_cut", [0.5, 1], "half of it is left")
 wrong_value("right_after_the_cut", [0.77, 0.08], "that is the weight of the heads")
+wrong_value("right_after_the_cut", 0.09, "that is one number")
 wrong_value("right_after_the_cut", [0.3, 1.0], "[0.3, 1.0] is not right")
 right_value("right_after_the_cut", [0.09, 1.0])
 right_value("right_after_the_cut", (0.1067, 0.9941))
@@ -405,6 +428,16 @@ def by_its_number(log_probability, words, unk):
     for word in words:
         hidden = words.clone()
         hidden[hidden == word] = unk
+        costs.append(log_probability(words) - log_probability(hidden))
+    return torch.stack(costs)
+
+
+@wrong("hiding_costs", "the word's number is taken for its place")
+def loops_over_words(log_probability, words, unk):
+    costs = []
+    for i in words:
+        hidden = words.clone()
+        hidden[i] = unk
         costs.append(log_probability(words) - log_probability(hidden))
     return torch.stack(costs)
 
@@ -492,6 +525,19 @@ def forgets_alpha(weights, values):
         square = (a**2).sum()
         rows.append(torch.stack([v @ a / square if square > 0 else 0 * square for v in values]))
     return torch.stack(rows)
+
+
+@wrong("word_shares", "the weight of the word is left out")
+def forgets_alpha_and_normalises(weights, values):
+    dots = (weights @ values) @ values.T
+    total = dots.sum(1, keepdim=True)
+    return torch.where(total == 0, 0.0, dots / total)
+
+
+@wrong("word_shares", "all queries share one ‖a‖")
+def norm_of_the_matrix(weights, values):
+    a = weights @ values
+    return weights * (a @ values.T) / torch.linalg.norm(a) ** 2
 
 
 @wrong("word_shares", "it compares lengths and forgets directions")
