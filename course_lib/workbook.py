@@ -1,8 +1,10 @@
 """Makes the learner's workbook: lessons without outputs, exercises with blanks; and never overwrites anything in it."""
 
+import ast
 import hashlib
 import json
 import re
+import textwrap
 
 import nbformat
 
@@ -11,7 +13,6 @@ from course_lib import lessons
 FOLDER = lessons.NOTEBOOKS.parent / "workbook"
 VERSIONS = ".versions.json"  # by file: a hash of what was last put there
 REGION = re.compile(r"^([ \t]*)### BEGIN (SOLUTION|HIDDEN TESTS)$.*?^[ \t]*### END \2$\n?", re.MULTILINE | re.DOTALL)
-BLANK = "# YOUR CODE HERE\n{0}raise NotImplementedError()\n"
 
 
 def make(folder=None):
@@ -77,5 +78,12 @@ def student_version(notebook):
 
 
 def _blank(region):
+    """What stands in the region's place: for values that are asked for, `name = ...`; else the line that says so."""
     indent, kind = region.groups()
-    return indent + BLANK.format(indent) if kind == "SOLUTION" else ""
+    if kind == "HIDDEN TESTS":
+        return ""
+    statements = ast.parse(textwrap.dedent("".join(region[0].splitlines(keepends=True)[1:-1]))).body
+    if not indent and all(isinstance(statement, ast.Assign) for statement in statements):
+        names = [ast.unparse(target) for statement in statements for target in statement.targets]
+        return "".join(f"{name} = ...  # YOUR ANSWER HERE\n" for name in names)
+    return f"{indent}# YOUR CODE HERE\n{indent}raise NotImplementedError()\n"

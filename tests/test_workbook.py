@@ -68,8 +68,15 @@ def test_a_mark_without_its_other_half_is_refused(text):
         workbook.student_version(source(text))
 
 
+def test_values_that_are_asked_for_keep_their_names():
+    notebook = workbook.student_version(source("# two numbers\n### BEGIN SOLUTION\na = 0.5\nb = [\n    1,\n    2,\n]\n### END SOLUTION"))
+    assert notebook.cells[1].source.split("\n") == [
+        "# two numbers", "a = ...  # YOUR ANSWER HERE", "b = ...  # YOUR ANSWER HERE",
+    ]  # fmt: skip
+
+
 def test_two_regions_in_a_cell_are_two_blanks():
-    region = "### BEGIN SOLUTION\n1\n### END SOLUTION\n"
+    region = "### BEGIN SOLUTION\nprint(1)\n### END SOLUTION\n"
     notebook = workbook.student_version(source(region + "between\n" + region))
     assert notebook.cells[1].source.split("\n") == [
         "# YOUR CODE HERE", "raise NotImplementedError()", "between", "# YOUR CODE HERE", "raise NotImplementedError()",

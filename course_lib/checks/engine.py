@@ -262,6 +262,10 @@ def ask(question: Question, answer: object) -> None:
     target = plain(question.right())
     if type(plain(answer)) is not type(target) and (_as_tensor(plain(answer)) is None) != (_as_tensor(target) is None):
         raise Wrong(_says(question, f"{_short(answer)} is {_kind(plain(answer))}", f"The answer is {_kind(target)}."))
+    shapes = [getattr(_as_tensor(plain(value)), "shape", None) for value in (answer, target)]
+    if shapes[0] != shapes[1]:
+        what = f"{_short(answer)} has the shape {tuple(shapes[0])}, not {tuple(shapes[1])}"
+        raise Wrong(_says(question, what, "How many numbers are asked for?"))
     raise Wrong(_says(question, f"{_short(answer)} is not right", "Go through it once more, step by step."))
 
 

@@ -1,0 +1,119 @@
+"""The exercise notebooks: each is complete, and its student version fails at every blank and nowhere else."""
+
+import ast
+import os
+import re
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from course_lib import workbook
+from course_lib.checks import exercises
+
+FOLDER = Path(__file__).parent.parent / "notebooks" / "exercises"
+SOURCES = sorted(FOLDER.glob("*.ipynb"))
+HEAD = re.compile(r"\*\*Difficulty\*\* [●○]{3} · \*\*(\d+) points?\*\* · \*\*(\d+) minutes\*\*")
+each_source = pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
+
+
+def read(path):
+    return nbformat.read(path, as_version=4)
+
+
+def mark(cell):
+    return cell.metadata.get("nbgrader", {})
+
+
+def asked_in(cell):
+    """The names in a cell's calls of checks.check, and the seeds they are called with."""
+    calls = [node for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Call)]
+    calls = [call for call in calls if ast.unparse(call.func) == "checks.check"]
+    return [(call.args[0].value, bool(call.keywords)) for call in calls]
+
+
+def test_every_lesson_has_its_exercises():
+    lessons = sorted(path.name for path in FOLDER.parent.glob("0[1-6]*.ipynb"))
+    assert [path.name for path in SOURCES] == lessons
+
+
+@each_source
+def test_each_exercise_is_asked_in_its_lesson_visibly_and_hidden(path):
+    wanted = [name for name, asked in exercises().items() if asked.lesson == int(path.name[:2])]
+    calls = [call for cell in read(path).cells if mark(cell).get("grade") for call in asked_in(cell)]
+    assert 4 <= len([name for name, hidden in calls if not hidden])
+    assert sorted(calls) == sorted([(name, hidden) for name in wanted for hidden in (False, True)])
+
+
+@each_source
+def test_hidden_tests_and_solutions_stand_in_their_regions(path):
+    for cell in read(path).cells:
+        if mark(cell).get("grade"):
+            visible, hidden = cell.source.split("### BEGIN HIDDEN TESTS")
+            assert "seed" not in visible and "seed" in hidden and hidden.endswith("### END HIDDEN TESTS")
+            assert mark(cell)["locked"] and not mark(cell)["solution"]
+        if mark(cell).get("solution"):
+            assert "### BEGIN SOLUTION" in cell.source and not mark(cell)["locked"]
+
+
+@each_source
+def test_marks_are_complete_and_points_are_those_of_the_text(path):
+    cells = read(path).cells
+    ids = [mark(cell)["grade_id"] for cell in cells if mark(cell)]
+    assert len(ids) == len(set(ids)) and all(mark(cell)["grade_id"] == cell.id for cell in cells if mark(cell))
+    text = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    told = [(int(points), int(minutes)) for points, minutes in HEAD.findall(text)]
+    assert len(told) == len(re.findall(r"^## \d+ · ", text, re.MULTILINE)) and 4 <= len(told) <= 9
+    assert sum(points for points, _ in told) == sum(mark(cell).get("points", 0) for cell in cells)
+    assert f"**{sum(points for points, _ in told)} points" in text
+
+
+@each_source
+def test_each_exercise_has_folded_hints(path):
+    text = "\n".join(cell.source for cell in read(path).cells if cell.cell_type == "markdown")
+    for part in re.split(r"^## \d+ · ", text, flags=re.MULTILINE)[1:]:
+        assert part.count("<details><summary>") == part.count("</details>") >= 1, part[:60]
+
+
+@each_source
+def test_the_student_version_holds_no_solution(path):
+    source = read(path)
+    student = workbook.student_version(read(path))
+    for before, after in zip(source.cells, student.cells, strict=True):
+        assert "### " not in after.source and "seed=17" not in after.source
+        if mark(before).get("solution"):
+            assert ("raise NotImplementedError()" in after.source) or ("= ...  # YOUR ANSWER HERE" in after.source)
+        assert after.cell_type == "markdown" or after.outputs == []
+
+
+def failures(notebook):
+    """By cell id, the error of each cell that raises, when all of them are run."""
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    NotebookClient(notebook, timeout=120, allow_errors=True, resources={"metadata": {"path": str(FOLDER)}}).execute(
+        env=environment
+    )
+    return {
+        cell.id: (output.ename, output.evalue)
+        for cell in notebook.cells
+        if cell.cell_type == "code"
+        for output in cell.outputs
+        if output.output_type == "error"
+    }
+
+
+@pytest.mark.notebook
+@each_source
+def test_the_student_version_fails_at_every_blank_and_nowhere_else(path):
+    student = workbook.student_version(read(path))
+    failed = failures(student)
+    checks = {cell.id for cell in student.cells if mark(cell).get("grade")}
+    assert checks <= failed.keys()
+    for cell, (name, said) in failed.items():
+        if cell in checks:
+            assert name == "Wrong" and said.startswith("○"), (cell, said)
+        elif name != "NotImplementedError":  # it calls no blank, but wants what a cell that does would have made
+            lacking = re.search(r"name '(\w+)' is not defined", said)[1]
+            made_in = {c.id for c in student.cells if re.search(rf"^(def )?{lacking}\b.*[=:]", c.source, re.MULTILINE)}
+            assert made_in & failed.keys() - checks, (cell, name, said)
