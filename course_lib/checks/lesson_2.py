@@ -1,3 +1,712 @@
 """Exercises of lesson 2: Bahdanau attention."""
 
-ASKED = []
+from functools import partial
+from math import exp, log
+
+import torch
+from torch.nn import functional as F
+
+from course_lib.checks.engine import Case, Exercise, Misconception, Question
+
+HAND = 'lesson 2, "By hand: le chat noir"; glossary.show("attention weight")'
+SCORE = 'lesson 2, "Where the scores come from"; glossary.show("additive score")'
+CONTEXT = 'lesson 2, "A flashlight"; glossary.show("context vector")'
+PADDING = 'glossary.show("mask"); glossary.show("context vector")'
+ERROR_RATE = 'lesson 2, "How far from the gold links?"; glossary.show("alignment error rate")'
+HIDING = 'lesson 2, "Is the map an explanation?"'
+
+
+# ---- the weights of the notes, by hand ----
+
+
+def shares(*scores: float) -> list[float]:
+    return [exp(score) / sum(map(exp, scores)) for score in scores]
+
+
+FIRST_WEIGHTS = Question(
+    "first_weights",
+    2,
+    lambda: shares(2.1, 0.3, 0.2),
+    (
+        Misconception(
+            "those are the notes' numbers",
+            "Test them with a ratio: what is exp(2.1 − 0.3), and what is 0.70 / 0.16?",
+            [0.70, 0.16, 0.14],
+        ),
+        Misconception(
+            "the scores are divided by their sum",
+            "A score may be negative, a weight may not. What is done to each score before the division?",
+            lambda: [score / 2.6 for score in (2.1, 0.3, 0.2)],
+        ),
+        Misconception(
+            "the powers are not divided by their sum",
+            "Weights sum to 1. What do these sum to?",
+            lambda: [exp(score) for score in (2.1, 0.3, 0.2)],
+        ),
+        Misconception(
+            "those are percentages",
+            "Weights are shares: they sum to 1, not to 100.",
+            [76.0, 13.0, 11.0],
+        ),
+    ),
+    HAND,
+    tolerance=0.005,
+)
+
+PADDED_WEIGHTS = Question(
+    "padded_weights",
+    2,
+    lambda: [*shares(2.1, 0.3), 0.0],
+    (
+        Misconception(
+            "the padding's place is missing",
+            "There are three places, so three weights: one for the padding too.",
+            lambda: shares(2.1, 0.3),
+        ),
+        Misconception(
+            "the padding has taken its share already",
+            "What do the two weights sum to? Leave the padding out of the sum that you divide by.",
+            lambda: [*shares(2.1, 0.3, 0.2)[:2], 0.0],
+        ),
+        Misconception(
+            "the padding's score is taken to be 0",
+            "exp(0) is 1: a score of 0 still gets weight.",
+            lambda: shares(2.1, 0.3, 0.0),
+        ),
+        Misconception(
+            "the padding is not left out", "How much may a place without a word get?", lambda: shares(2.1, 0.3, 0.2)
+        ),
+        Misconception(
+            "the scores are divided by their sum",
+            "What is done to each score before the division?",
+            [2.1 / 2.4, 0.3 / 2.4, 0.0],
+        ),
+        Misconception(
+            "the notes' numbers are shared out anew",
+            "The notes' weights are wrong to begin with. Begin with the scores.",
+            [0.70 / 0.86, 0.16 / 0.86, 0.0],
+        ),
+    ),
+    PADDING,
+    tolerance=0.005,
+)
+
+
+# ---- additive_score(query, keys, W_s, W_h, v) ----
+
+
+def score_cases(generator: torch.Generator) -> list[Case]:
+    draw = partial(torch.randn, generator=generator)
+
+    def sizes(batch, words, query_size, key_size, inner):
+        return (
+            draw(batch, query_size),
+            draw(batch, words, key_size),
+            draw(inner, query_size),
+            draw(inner, key_size),
+            draw(inner),
+        )
+
+    one = torch.tensor([[1.0]]), torch.tensor([[[2.0]]]), torch.tensor([[1.0]]), torch.tensor([[-2.0]])
+    notes = (
+        torch.tensor([[0.2, 1.5]]),
+        torch.tensor([[[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]]),
+        torch.tensor([[1.7, -0.4], [0.6, -0.1], [0.0, -1.7]]),
+        torch.tensor([[1.0, -1.6], [-0.8, 0.4], [1.2, -1.9]]),
+        torch.tensor([1.7, 0.7, -1.7]),
+    )
+    query, keys, *rest = sizes(5, 4, 3, 2, 6)
+    inputs = [
+        ("one sentence of one word, all sizes 1", (*one, torch.tensor([3.0]))),
+        ("the notes' first step", notes),
+        ("two sentences of two words, all sizes 2", sizes(2, 2, 2, 2, 2)),
+        ("four sentences of four words", sizes(4, 4, 3, 5, 2)),
+        ("every axis of another length", sizes(2, 3, 4, 5, 6)),
+        ("queries and keys of one size", sizes(3, 5, 4, 4, 2)),
+        ("one sentence", sizes(1, 6, 2, 3, 5)),
+        ("sentences of one word", sizes(3, 1, 2, 4, 3)),
+        ("a single number behind the tanh", sizes(2, 3, 3, 2, 1)),
+        ("float64", tuple(x.double() for x in sizes(3, 2, 4, 3, 5))),
+        ("keys that do not lie in order in memory", (query, draw(2, 4, 5).permute(2, 1, 0), *rest)),
+        ("large numbers, where the tanh is flat", (50 * query, 50 * keys, *rest)),
+    ]
+    names = ("query", "keys", "W_s", "W_h", "v")
+    return [Case(about, dict(zip(names, values, strict=True))) for about, values in inputs]
+
+
+def score_right(query, keys, W_s, W_h, v):
+    return F.linear(torch.tanh(F.linear(query, W_s).unsqueeze(1) + F.linear(keys, W_h)), v[None]).squeeze(-1)
+
+
+def scored(inside=lambda s, h: torch.tanh(s + h), weigh=lambda x, v: x @ v):
+    """An answer that does other things within."""
+
+    def answer(query, keys, W_s, W_h, v):
+        return weigh(inside((query @ W_s.T)[:, None], keys @ W_h.T), v)
+
+    return answer
+
+
+def without_axis(query, keys, W_s, W_h, v):
+    return torch.tanh(query @ W_s.T + keys @ W_h.T) @ v
+
+
+def transposed_matrices(query, keys, W_s, W_h, v):
+    return torch.tanh((query @ W_s)[:, None] + keys @ W_h) @ v
+
+
+def exchanged_matrices(query, keys, W_s, W_h, v):
+    return torch.tanh((query @ W_h.T)[:, None] + keys @ W_s.T) @ v
+
+
+ADDITIVE_SCORE = Exercise(
+    "additive_score",
+    2,
+    score_cases,
+    score_right,
+    (
+        Misconception(
+            "there is no tanh",
+            "Look at the formula again: what happens to the sum before v comes?",
+            scored(lambda s, h: s + h),
+        ),
+        Misconception(
+            "the tanh comes after v",
+            "A score may be larger than 1. In which order does the formula do it: first the tanh, or first v?",
+            lambda **given: scored(lambda s, h: s + h)(**given).tanh(),
+        ),
+        Misconception(
+            "the tanh is taken before the sum",
+            "There is one tanh in the formula. Where are its brackets?",
+            scored(lambda s, h: s.tanh() + h.tanh()),
+        ),
+        Misconception(
+            "the two are multiplied, not added",
+            "The score is called additive: what stands between the two products?",
+            scored(lambda s, h: torch.tanh(s * h)),
+        ),
+        Misconception(
+            "another function stands in place of the tanh",
+            "The tanh gives numbers from −1 to 1, negative ones too.",
+            scored(lambda s, h: (s + h).relu()),
+        ),
+        Misconception(
+            "another function stands in place of the tanh",
+            "The tanh gives numbers from −1 to 1, negative ones too.",
+            scored(lambda s, h: (s + h).sigmoid()),
+        ),
+        Misconception(
+            "v is not used",
+            "The numbers behind the tanh do not count alike: each has its own factor.",
+            scored(weigh=lambda x, v: x.sum(-1)),
+        ),
+        Misconception(
+            "v's products are not summed",
+            "A word gets one score. What makes one number of the products?",
+            scored(weigh=lambda x, v: x * v),
+        ),
+        Misconception(
+            "an axis of length 1 is left at the end",
+            "The result has two axes, (batch, key). Which did you get, and which is too many?",
+            scored(weigh=lambda x, v: x @ v[:, None]),
+        ),
+        Misconception(
+            "the axes of the result are exchanged",
+            "Which comes first in (batch, key), the sentence or the word?",
+            lambda **given: score_right(**given).mT,
+        ),
+        Misconception(
+            "the softmax is taken already",
+            "A score is any number. The weights come later.",
+            lambda **given: score_right(**given).softmax(-1),
+        ),
+        Misconception(
+            "the query of one sentence meets the words of another",
+            "Write the shapes of the two things that are added. Which axes does broadcasting lay over each "
+            "other? Sentence must lie on sentence.",
+            without_axis,
+        ),
+        Misconception(
+            "a matrix is multiplied from its wrong side",
+            "W_s has shape (a, d_query): which of its axes must meet the query's numbers?",
+            transposed_matrices,
+        ),
+        Misconception(
+            "the two matrices are exchanged", "W_s belongs to the query s, W_h to the states h.", exchanged_matrices
+        ),
+    ),
+    SCORE,
+    tolerance=1e-4,
+)
+
+
+# ---- attend_to(scores, states, lengths) ----
+
+
+def attend_cases(generator: torch.Generator) -> list[Case]:
+    draw = partial(torch.randn, generator=generator)
+    scores, states = draw(4, 5), draw(4, 5, 3)
+    lengths = torch.tensor([3, 5, 1, 4])
+    square = draw(3, 3), draw(3, 3, 3)
+    two = torch.tensor([[[1.0], [3.0]]])
+    inputs = [
+        ("two words with equal scores", torch.zeros(1, 2), two, torch.tensor([2])),
+        ("two words", torch.tensor([[0.0, log(3)]]), two, torch.tensor([2])),
+        ("one word and a place of padding", torch.tensor([[1.0, 2.0]]), two, torch.tensor([1])),
+        (
+            "two words and padding",
+            torch.tensor([[0.0, log(3), 1.0]]),
+            torch.tensor([[[1.0, 0.0], [3.0, 4.0], [9.0, 9.0]]]),
+            torch.tensor([2]),
+        ),
+        ("negative scores, and padding", torch.tensor([[-3.0, -2.0, -1.0]]), draw(1, 3, 2), torch.tensor([2])),
+        ("very large scores", torch.tensor([[9e4, 8e4, 1e5]]), draw(1, 3, 2), torch.tensor([2])),
+        ("very low scores", torch.tensor([[-2e5, -3e5, 0.0]]), draw(1, 3, 2), torch.tensor([2])),
+        ("a sentence of no words", torch.tensor([[1.0, 2.0]]), two, torch.tensor([0])),
+        ("as many sentences as words as numbers", *square, torch.tensor([3, 3, 3])),
+        ("the same with padding", *square, torch.tensor([2, 1, 3])),
+        ("four sentences", scores, states, lengths),
+        ("the same scores + 100", scores + 100, states, lengths),
+        ("a sentence of no words among others", draw(3, 4), draw(3, 4, 2), torch.tensor([4, 0, 2])),
+        ("sentences of one word", draw(3, 1), draw(3, 1, 2), torch.tensor([1, 1, 1])),
+        ("float64", draw(2, 4).double(), draw(2, 4, 6).double(), torch.tensor([4, 2])),
+        (
+            "tensors that do not lie in order in memory",
+            draw(6, 2).T,
+            draw(3, 6, 2).permute(2, 1, 0),
+            torch.tensor([6, 5]),
+        ),
+    ]
+    return [Case(about, dict(zip(("scores", "states", "lengths"), values, strict=True))) for about, *values in inputs]
+
+
+def words_of(scores, lengths):
+    """(batch, key): True at words."""
+    return torch.arange(scores.shape[1]) < lengths[:, None]
+
+
+def attend_right(scores, states, lengths):
+    weights = F.softmax(scores.masked_fill(~words_of(scores, lengths), -torch.inf), -1).nan_to_num(0.0)
+    return torch.bmm(weights[:, None], states)[:, 0], weights
+
+
+def attended(weigh):
+    """An answer with other weights, given the scores and True at words."""
+
+    def answer(scores, states, lengths):
+        weights = weigh(scores, words_of(scores, lengths))
+        return (weights[:, :, None] * states).sum(1), weights
+
+    return answer
+
+
+def mixed(mix, returned=lambda context, weights: (context, weights)):
+    """An answer with the right weights, another context or another thing returned."""
+
+    def answer(scores, states, lengths):
+        weights = attend_right(scores, states, lengths)[1]
+        return returned(mix(weights[:, :, None] * states), weights)
+
+    return answer
+
+
+def one_word_more(scores, states, lengths):
+    return attend_right(scores, states, lengths + 1)
+
+
+def one_word_less(scores, states, lengths):
+    return attend_right(scores, states, lengths - 1)
+
+
+def closed(scores, words, value=-torch.inf):
+    return scores.masked_fill(~words, value)
+
+
+def penalised(scores, words, value, add):
+    return (scores + value * (~words).to(scores.dtype) if add else closed(scores, words, value)).softmax(-1)
+
+
+def naive(scores, words, times, mend):
+    powers = scores.exp() * words if times else scores.exp().masked_fill(~words, 0.0)
+    weights = powers / powers.sum(-1, keepdim=True)
+    return weights.nan_to_num(0.0) if mend else weights
+
+
+def renormalised(scores, words, mend):
+    weights = scores.softmax(-1) * words
+    weights = weights / weights.sum(-1, keepdim=True)
+    return weights.nan_to_num(0.0) if mend else weights
+
+
+NO_WORDS = (
+    "A sentence of length 0 has nothing to look at. What should its weights be, and its context? The exercise says it."
+)
+AFTER_ALL = (
+    "In the input below the padding has by far the largest score. What has the softmax left for the words, before you "
+    "take the padding out?"
+)
+ATTEND_TO = Exercise(
+    "attend_to",
+    2,
+    attend_cases,
+    attend_right,
+    (
+        Misconception(
+            "only the context is returned",
+            "Two things are asked for: the context, and the weights.",
+            mixed(lambda x: x.sum(1), lambda context, weights: context),
+        ),
+        Misconception(
+            "context and weights are exchanged",
+            "Look at the order in which the two are asked for.",
+            mixed(lambda x: x.sum(1), lambda context, weights: (weights, context)),
+        ),
+        Misconception(
+            "the softmax runs over the sentences",
+            "The weights of *one* sentence sum to 1. Which axis holds its words?",
+            attended(lambda e, words: closed(e, words).softmax(0).nan_to_num(0.0)),
+        ),
+        Misconception(
+            "the softmax runs over the sentences",
+            "The weights of *one* sentence sum to 1. Which axis holds its words?",
+            attended(lambda e, words: e.softmax(0) * words),
+        ),
+        Misconception(
+            "padding is not masked",
+            "Places behind the last word still get weight. lengths says where they begin.",
+            attended(lambda e, words: e.softmax(-1)),
+        ),
+        *(
+            Misconception(
+                "padding is taken out only after the softmax", AFTER_ALL, attended(partial(renormalised, mend=mend))
+            )
+            for mend in (False, True)
+        ),
+        Misconception(
+            "the padding gets 0 after the softmax",
+            "Padding has taken its share already: what do the weights of the words sum to?",
+            attended(lambda e, words: e.softmax(-1) * words),
+        ),
+        Misconception(
+            "the padding gets the score 0",
+            "exp(0) is 1: a score of 0 still gets weight.",
+            attended(lambda e, words: (e * words).softmax(-1)),
+        ),
+        Misconception(
+            "the mask is the wrong way round",
+            "Yours looks at the padding and closes the words.",
+            attended(lambda e, words: closed(e, ~words).softmax(-1).nan_to_num(0.0)),
+        ),
+        Misconception(
+            "one place too many is open",
+            "With length 2 the words are at places 0 and 1. Is place 2 a word?",
+            one_word_more,
+        ),
+        Misconception(
+            "one place too few is open",
+            "With length 2 the words are at places 0 and 1. Is place 1 a word?",
+            one_word_less,
+        ),
+        Misconception(
+            "the weighted states are not summed",
+            "A context is *one* vector for a sentence: an average of its states.",
+            mixed(lambda x: x),
+        ),
+        Misconception(
+            "the sum runs over the numbers of a state",
+            "The states are added up, word by word. Which axis must go, and which must stay?",
+            mixed(lambda x: x.sum(-1)),
+        ),
+        Misconception(
+            "the context is divided by the number of words",
+            "The weights sum to 1, so the weighted sum is an average already.",
+            mixed(lambda x: x.mean(1)),
+        ),
+        Misconception(
+            "a sentence of no words gives NaN", NO_WORDS, attended(lambda e, words: closed(e, words).softmax(-1))
+        ),
+        Misconception(
+            "a sentence of no words gives equal weights",
+            NO_WORDS,
+            attended(partial(penalised, value=-1e9, add=False)),
+        ),
+        Misconception(
+            "a sentence of no words gives equal weights",
+            NO_WORDS,
+            attended(partial(penalised, value=-1e9, add=True)),
+        ),
+        Misconception(
+            "a sentence of no words gives equal weights",
+            NO_WORDS,
+            attended(lambda e, words: closed(e, words, torch.finfo(e.dtype).min).softmax(-1)),
+        ),
+        *(
+            Misconception(
+                "the penalty is finite, and large scores pass it",
+                "Compare it with the scores of the input below. Which number lies under all scores that there can be?",
+                attended(partial(penalised, value=value, add=add)),
+            )
+            for value in (-100.0, -1e3, -1e4, -1e5)
+            for add in (False, True)
+        ),
+        *(
+            Misconception(
+                "large scores overflow",
+                "exp(100) is too large for float32. What may be subtracted from all scores of a sentence without "
+                "changing the softmax?",
+                attended(partial(naive, times=times, mend=mend)),
+            )
+            for times in (False, True)
+            for mend in (False, True)
+        ),
+    ),
+    CONTEXT,
+)
+
+
+# ---- every_step(scores, states, mask), to be mended ----
+
+
+def step_cases(generator: torch.Generator) -> list[Case]:
+    draw = partial(torch.randn, generator=generator)
+    some = torch.rand(3, 5, generator=generator) < 0.6
+    some[:, 0] = True
+    end = torch.tensor([[True, True, False, False], [True, True, True, False]])
+    inputs = [
+        (
+            "two steps over two words",
+            torch.tensor([[[0.0, log(3)], [0.0, 0.0]]]),
+            torch.tensor([[[1.0], [3.0]]]),
+            torch.tensor([[True, True]]),
+        ),
+        (
+            "two steps over a word and padding",
+            torch.tensor([[[0.0, 1.0], [2.0, 0.0]]]),
+            torch.tensor([[[1.0], [3.0]]]),
+            torch.tensor([[True, False]]),
+        ),
+        ("one step over three words", draw(1, 1, 3), draw(1, 3, 2), torch.ones(1, 3, dtype=torch.bool)),
+        ("as many steps as places", draw(2, 4, 4), draw(2, 4, 3), end),
+        (
+            "as many sentences as steps as places",
+            draw(3, 3, 3),
+            draw(3, 3, 3),
+            torch.tensor([[True, True, False], [True, False, False], [True, True, True]]),
+        ),
+        ("more places than steps", draw(3, 2, 5), draw(3, 5, 4), some),
+        ("more steps than places", draw(2, 6, 4), draw(2, 4, 2), end),
+        ("scores + 100", draw(3, 2, 5) + 100, draw(3, 5, 2), some),
+        ("very large scores", 1e5 * draw(3, 4, 5), draw(3, 5, 2), some),
+        ("float64", draw(2, 3, 4).double(), draw(2, 4, 5).double(), end),
+        ("scores that do not lie in order in memory", draw(4, 5, 2).permute(2, 1, 0), draw(2, 4, 3), end),
+    ]
+    return [Case(about, dict(zip(("scores", "states", "mask"), values, strict=True))) for about, *values in inputs]
+
+
+def steps_right(scores, states, mask):
+    weights = F.softmax(scores.masked_fill(~mask.unsqueeze(1), -torch.inf), -1)
+    return torch.bmm(weights, states), weights
+
+
+def stepped(axis=-1, rows=False, after=False, mask_is_used=True, value=-torch.inf, add=False):
+    """An answer with some of the faults of the given code."""
+
+    def answer(scores, states, mask):
+        open_ = mask[:, :, None] if rows else mask[:, None]
+        if not mask_is_used:
+            weights = scores.softmax(axis)
+        elif after:
+            weights = scores.softmax(axis) * open_
+        elif add:
+            weights = (scores + value * (~open_).to(scores.dtype)).softmax(axis)
+        else:
+            weights = scores.masked_fill(~open_, value).softmax(axis)
+        return weights @ states, weights
+
+    return answer
+
+
+def only_contexts(scores, states, mask):
+    return steps_right(scores, states, mask)[0]
+
+
+OVER_STEPS = (
+    "Print weights.sum(-1) and weights.sum(1). A step shares its look out over the words: which of the two must be 1?"
+)
+OVER_SENTENCES = "Then a sentence's weights hang on who else is in the batch. Which axis holds the words?"
+ROWS = "mask has shape (batch, key). Write (batch, step, key) above it: on which axis do the mask's places come to lie?"
+AFTER = "Print weights.sum(-1) for a sentence with padding. What has taken the rest?"
+EVERY_STEP = Exercise(
+    "every_step",
+    2,
+    step_cases,
+    steps_right,
+    (
+        Misconception(
+            "that is the code as it was given",
+            "Run it on the small example and print weights.sum(-1). Every step should give 1.",
+            stepped(1, rows=True, after=True),
+        ),
+        Misconception(
+            "only the contexts are returned", "Two things are asked for: the contexts, and the weights.", only_contexts
+        ),
+        Misconception("the softmax runs over the steps", OVER_STEPS, stepped(1)),
+        Misconception("the softmax runs over the steps", OVER_STEPS, stepped(1, after=True)),
+        Misconception("the softmax runs over the sentences", OVER_SENTENCES, stepped(0)),
+        Misconception("the softmax runs over the sentences", OVER_SENTENCES, stepped(0, after=True)),
+        Misconception("the mask closes steps, not words", ROWS, stepped(rows=True, after=True)),
+        Misconception("the mask closes steps, not words", ROWS, stepped(rows=True)),
+        Misconception("the mask closes steps, not words", ROWS, stepped(rows=True, value=-1e9)),
+        Misconception("the mask comes after the softmax", AFTER, stepped(after=True)),
+        Misconception("the mask is not used", "Padding still gets weight.", stepped(mask_is_used=False)),
+        *(
+            Misconception(
+                "the penalty is finite, and large scores pass it",
+                "Compare it with the scores of the input below. Which number lies under all scores that there can be?",
+                stepped(value=value, add=add),
+            )
+            for value in (-100.0, -1e3, -1e4, -1e5)
+            for add in (False, True)
+        ),
+        Misconception("closed scores become 0", "exp(0) is 1: a score of 0 still gets weight.", stepped(value=0.0)),
+    ),
+    CONTEXT,
+)
+
+
+# ---- alignment_error(proposed, sure, possible) ----
+
+
+def link_cases(generator: torch.Generator) -> list[Case]:
+    def draw(chance):
+        kept = torch.rand(5, 6, generator=generator) < chance
+        return kept.nonzero().tolist()
+
+    def sentence():
+        sure = draw(0.2) or [[0, 0]]
+        # Some of the gold links among those that are proposed, so that something is hit.
+        possible = sure + [link for link in draw(0.2) if link not in sure]
+        kept = torch.rand(len(possible), generator=generator) < 0.6
+        proposed = [link for link, keep in zip(possible, kept.tolist(), strict=True) if keep]
+        return proposed + [link for link in draw(0.1) if link not in possible], sure, possible
+
+    cat = [[0, 0], [1, 2], [2, 1]]
+    inputs = [
+        ("one link, found", [([[0, 0]], [[0, 0]], [[0, 0]])]),
+        ("one link, missed", [([[0, 1]], [[0, 0]], [[0, 0]])]),
+        ("the black cat, one of three found", [([[0, 2], [1, 2], [2, 2]], cat, cat)]),
+        ("a possible link is proposed", [([[0, 0], [1, 1]], [[0, 0]], [[0, 0], [1, 1]])]),
+        ("nothing is proposed", [([], cat, cat)]),
+        ("a short sentence and a longer one", [([[0, 0]], [[0, 0]], [[0, 0]]), ([[0, 2], [1, 2], [2, 2]], cat, cat)]),
+        ("a sentence without sure links beside another", [([[0, 0], [1, 0]], [], [[0, 0]]), (cat, cat, cat)]),
+        *((f"{count} sentences drawn at random", [sentence() for _ in range(count)]) for count in (1, 2, 5)),
+    ]
+    return [
+        Case(about, dict(zip(("proposed", "sure", "possible"), map(list, zip(*pairs, strict=True)), strict=True)))
+        for about, pairs in inputs
+    ]
+
+
+def with_sets(answer, proposed, sure, possible):
+    """The links of each sentence as a set of pairs."""
+    links = ([frozenset(map(tuple, of_one)) for of_one in given] for given in (proposed, sure, possible))
+    return answer(*links)
+
+
+def counted(rate):
+    """An answer that is given the numbers |A|, |S|, |P|, |A ∩ S|, |A ∩ P| of all sentences together."""
+
+    def answer(proposed, sure, possible):
+        a, s, p = (sum(map(len, links)) for links in (proposed, sure, possible))
+        a_s, a_p = (sum(len(A & gold) for A, gold in zip(proposed, links, strict=True)) for links in (sure, possible))
+        return rate(a, s, p, a_s, a_p)
+
+    return answer
+
+
+def mean_of_rates(proposed, sure, possible):
+    alone = counted(lambda a, s, p, a_s, a_p: 1 - (a_s + a_p) / (a + s))
+    rates = [alone([A], [S], [P]) for A, S, P in zip(proposed, sure, possible, strict=True)]
+    return sum(rates) / len(rates)
+
+
+ALIGNMENT_ERROR = Exercise(
+    "alignment_error",
+    2,
+    link_cases,
+    counted(lambda a, s, p, a_s, a_p: 1 - (a_s + a_p) / (a + s)),
+    (
+        Misconception(
+            "that is the share of hits, not of errors",
+            "Where every link is found the rate is 0.",
+            counted(lambda a, s, p, a_s, a_p: (a_s + a_p) / (a + s)),
+        ),
+        Misconception(
+            "each sentence counts alike, whatever its length",
+            "Yours is the mean of the sentences' own rates. The links of all sentences are counted first; there "
+            "is one division.",
+            mean_of_rates,
+        ),
+        Misconception(
+            "a sure link counts once, not twice",
+            "P contains S: a sure link that is proposed lies in both intersections.",
+            counted(lambda a, s, p, a_s, a_p: 1 - a_p / (a + s)),
+        ),
+        Misconception(
+            "possible links earn nothing",
+            "A link that is only possible is no mistake: which of the intersections counts it?",
+            counted(lambda a, s, p, a_s, a_p: 1 - 2 * a_s / (a + s)),
+        ),
+        Misconception(
+            "the possible links are in the divisor",
+            "Nobody must find the possible links. Which two sets stand below the line?",
+            counted(lambda a, s, p, a_s, a_p: 1 - (a_s + a_p) / (a + p)),
+        ),
+        Misconception(
+            "only what is found of the sure links counts",
+            "Yours says what was missed. Wrong links that were proposed must cost something too.",
+            counted(lambda a, s, p, a_s, a_p: 1 - a_s / s),
+        ),
+        Misconception(
+            "nothing proposed raises an error",
+            "The set A may be empty. By what do you divide then?",
+            counted(lambda a, s, p, a_s, a_p: 1 - a_p / a),
+        ),
+        Misconception(
+            "only the links that were proposed are judged",
+            "Yours says how many of A are wrong. Sure links that were missed must cost something too.",
+            counted(lambda a, s, p, a_s, a_p: 1 - a_p / a if a else 0.0),
+        ),
+    ),
+    ERROR_RATE,
+    with_sets,
+)
+
+
+# ---- what hiding a word costs ----
+
+HIDING_COST = Question(
+    "hiding_cost",
+    2,
+    # Hidden, the word may be any of 20, and nothing tells them apart: −log(1/20) in place of about 0.
+    lambda: log(20),
+    (
+        Misconception(
+            "that is what hiding the marked word costs",
+            "The marked word has the most weight, but which word must be written? Read the bar of *that* place, "
+            "in the right panel.",
+            0.0,
+        ),
+        Misconception("that is a weight", "Weights are in the left panel. Costs are in the right one, in nats.", 0.95),
+        Misconception(
+            "the sign is the wrong way round", "A cost is how far the log-probability *falls*.", lambda: -log(20)
+        ),
+        Misconception(
+            "that is a factor, not nats", "The log-probability falls by a few nats. Read the right panel's axis.", 20.0
+        ),
+    ),
+    HIDING,
+    tolerance=0.1,
+)
+
+ASKED = [FIRST_WEIGHTS, ADDITIVE_SCORE, PADDED_WEIGHTS, ATTEND_TO, EVERY_STEP, ALIGNMENT_ERROR, HIDING_COST]
