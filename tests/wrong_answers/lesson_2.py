@@ -319,6 +319,13 @@ def takes_off_ten_thousand(scores, states, lengths):
     return mix(weights, states), weights
 
 
+@wrong("attend_to", "the penalty is finite, and large scores pass it")
+def minus_a_thousand_and_nothing_for_the_empty(scores, states, lengths):
+    weights = stable(torch.where(open_(scores, lengths), scores, -1e3), 1)
+    weights = torch.where(lengths[:, None] > 0, weights, 0.0)
+    return mix(weights, states), weights
+
+
 @wrong("attend_to", "large scores overflow")
 def bare_exponential(scores, states, lengths):
     weights = torch.zeros_like(scores)
