@@ -48,6 +48,11 @@ FIRST_WEIGHTS = Question(
             "Weights are shares: they sum to 1, not to 100.",
             [76.0, 13.0, 11.0],
         ),
+        Misconception(
+            "those are percentages",
+            "Weights are shares: they sum to 1, not to 100.",
+            lambda: [100 * share for share in shares(2.1, 0.3, 0.2)],
+        ),
     ),
     HAND,
     tolerance=0.005,
@@ -206,6 +211,11 @@ ADDITIVE_SCORE = Exercise(
             scored(weigh=lambda x, v: x * v),
         ),
         Misconception(
+            "v meets the words, not the numbers behind the tanh",
+            "Which axis of v @ x is summed away, if x has the axes (batch, key, a)? Which should be?",
+            scored(weigh=lambda x, v: v @ x),
+        ),
+        Misconception(
             "an axis of length 1 is left at the end",
             "The result has two axes, (batch, key). Which did you get, and which is too many?",
             scored(weigh=lambda x, v: x @ v[:, None]),
@@ -308,6 +318,11 @@ def mixed(mix, returned=lambda context, weights: (context, weights)):
         return returned(mix(weights[:, :, None] * states), weights)
 
     return answer
+
+
+def weights_at_states(scores, states, lengths):
+    weights = attend_right(scores, states, lengths)[1]
+    return weights @ states, weights
 
 
 def one_word_more(scores, states, lengths):
@@ -433,6 +448,13 @@ ATTEND_TO = Exercise(
             "one place too few is open",
             "With length 2 the words are at places 0 and 1. Is place 1 a word?",
             one_word_less,
+        ),
+        Misconception(
+            "the weights of each sentence meet the states of every sentence",
+            "A sentence's weights belong to its own states. Which axes does @ pair off, if the shapes are "
+            "(batch, key) and "
+            "(batch, key, d)?",
+            weights_at_states,
         ),
         Misconception(
             "the weighted states are not summed",
@@ -631,6 +653,11 @@ def mean_of_rates(proposed, sure, possible):
     return sum(rates) / len(rates)
 
 
+def all_in_one(proposed, sure, possible):
+    A, S, P = (set().union(*links) for links in (proposed, sure, possible))
+    return 1 - (len(A & S) + len(A & P)) / (len(A) + len(S))
+
+
 ALIGNMENT_ERROR = Exercise(
     "alignment_error",
     2,
@@ -647,6 +674,11 @@ ALIGNMENT_ERROR = Exercise(
             "Yours is the mean of the sentences' own rates. The links of all sentences are counted first; there "
             "is one division.",
             mean_of_rates,
+        ),
+        Misconception(
+            "links of different sentences are thrown together",
+            "The link (0, 0) of one sentence is not the link (0, 0) of another. Compare sets sentence by sentence.",
+            all_in_one,
         ),
         Misconception(
             "a sure link counts once, not twice",

@@ -14,6 +14,7 @@ wrong_value("first_weights", [0.70, 0.16, 0.14], "those are the notes' numbers")
 wrong_value("first_weights", [0.81, 0.12, 0.08], "the scores are divided by their sum")
 wrong_value("first_weights", [8.17, 1.35, 1.22], "the powers are not divided by their sum")
 wrong_value("first_weights", [76, 13, 11], "those are percentages")
+wrong_value("first_weights", [76.05, 12.57, 11.37], "those are percentages")
 right_value("first_weights", [0.76, 0.13, 0.11])
 right_value("first_weights", torch.tensor([2.1, 0.3, 0.2]).softmax(0))
 
@@ -108,6 +109,11 @@ def sums_what_is_behind_the_tanh(query, keys, W_s, W_h, v):
 @wrong("additive_score", "v's products are not summed")
 def star_for_at(query, keys, W_s, W_h, v):
     return v * torch.tanh(torch.matmul(query, W_s.t()).unsqueeze(1) + torch.matmul(keys, W_h.t()))
+
+
+@wrong("additive_score", "v meets the words, not the numbers behind the tanh")
+def v_in_front(query, keys, W_s, W_h, v):
+    return torch.matmul(v, torch.tanh(nn.functional.linear(query, W_s).unsqueeze(1) + nn.functional.linear(keys, W_h)))
 
 
 @wrong("additive_score", "an axis of length 1 is left at the end")
@@ -269,6 +275,12 @@ def slices_one_short(scores, states, lengths):
         if n > 1:
             weights[b, : n - 1] = scores[b, : n - 1].softmax(0)
     return mix(weights, states), weights
+
+
+@wrong("attend_to", "the weights of each sentence meet the states of every sentence")
+def plain_matrix_product(scores, states, lengths):
+    weights = empty_sentences_apart(scores, states, lengths)[1]
+    return torch.matmul(weights, states), weights
 
 
 @wrong("attend_to", "the weighted states are not summed")
@@ -503,6 +515,12 @@ def forgets_one_minus(proposed, sure, possible):
 @wrong("alignment_error", "each sentence counts alike, whatever its length")
 def averages_sentences(proposed, sure, possible):
     return np.mean([link_by_link([A], [S], [P]) for A, S, P in zip(proposed, sure, possible, strict=True)])
+
+
+@wrong("alignment_error", "links of different sentences are thrown together")
+def one_big_set(proposed, sure, possible):
+    A, S, P = ({link for links in given for link in links} for given in (proposed, sure, possible))
+    return (len(A) + len(S) - len(A & S) - len(A & P)) / (len(A) + len(S))
 
 
 @wrong("alignment_error", "a sure link counts once, not twice")
