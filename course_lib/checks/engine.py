@@ -280,7 +280,7 @@ def _says(
     outcome: Outcome | None = None,
     wanted: Outcome | None = None,
 ) -> str:
-    lines = [f"✗ {asked.name}: {what}.".replace("..", "."), f"  {hint}"]
+    lines = [f"✗ {asked.name}: {what.rstrip('.')}.", f"  {hint}"]
     if case:
         lines.append(f"  Seen with {case.about}:")
         lines += [f"    {name} = {_short(value)}" for name, value in case.arguments.items()]
