@@ -235,6 +235,9 @@ def _symptom(outcome: Outcome, wanted: Outcome) -> tuple[str, str]:
 
 
 ADVICE = {
+    "batch2 tensor to be": "Two stacks of matrices do not fit. Of more than two axes, .T turns round all; .transpose(-2, -1) or .mT the last two.",
+    "The shape of the mask": "x[mask] wants a mask of exactly x's shape; masked_fill and torch.where also take one with axes of length 1.",
+    "is invalid for input of size": "view and reshape neither add nor lose numbers. Are sizes read from x.shape, or typed?",
     "view size is not compatible": "The tensor's numbers do not lie in this order in memory: reshape or flatten can copy them.",
     "must match the size of tensor": "Two shapes do not fit. Print both, and see which axis is meant.",
     "shapes cannot be multiplied": "Two shapes do not fit. In a product, the last axis of the left is the last but one of the right.",
@@ -259,7 +262,17 @@ def ask(question: Question, answer: object) -> None:
         value = misconception.answer() if callable(misconception.answer) else misconception.answer
         if same(answer, value, question.tolerance):
             raise Wrong(_says(question, misconception.name, misconception.hint))
-    target = plain(question.right())
+    given, target = plain(answer), plain(question.right())
+    if isinstance(target, list):
+        many = f"The answer is a list of {len(target)}."
+        if not isinstance(given, list):
+            raise Wrong(_says(question, f"{_short(given)} is {_kind(given)}", many))
+        if len(given) != len(target):
+            raise Wrong(_says(question, f"{_short(given)} has {len(given)} entries", many))
+        off = [str(n) for n, pair in enumerate(zip(given, target, strict=True), 1) if not same(*pair, question.tolerance)]
+        if off:
+            hint = "Go through it once more, step by step." if len(off) == len(given) else "The others are right."
+            raise Wrong(_says(question, f"entry {' and '.join(off)} of {_short(given)} is not right", hint))
     if type(plain(answer)) is not type(target) and (_as_tensor(plain(answer)) is None) != (_as_tensor(target) is None):
         raise Wrong(_says(question, f"{_short(answer)} is {_kind(plain(answer))}", f"The answer is {_kind(target)}."))
     shapes = [getattr(_as_tensor(plain(value)), "shape", None) for value in (answer, target)]

@@ -38,7 +38,6 @@ def split_cases(generator: torch.Generator) -> list[Case]:
         ("as many words as numbers in a head", draw(2, 4, 12), 3),
         ("float64", draw(2, 4, 6).double(), 2),
         ("numbers that do not lie in order in memory", draw(6, 5, 2).permute(2, 1, 0), 3),
-        ("an empty batch", draw(0, 3, 4), 2),
     ]
     return [Case(about, {"x": x, "heads": heads}) for about, x, heads in inputs]
 
@@ -153,7 +152,6 @@ def merge_cases(generator: torch.Generator) -> list[Case]:
         ("all axes of one length", draw(3, 3, 3, 3)),
         ("float64", draw(2, 2, 5, 3).double()),
         ("numbers that do not lie in order in memory", draw(3, 5, 4, 2).permute(3, 2, 1, 0)),
-        ("an empty batch", draw(0, 2, 3, 2)),
     ]
     return [Case(about, {"x": x}) for about, x in inputs]
 
@@ -245,12 +243,13 @@ def attention_cases(generator: torch.Generator) -> list[Case]:
         case("one sentence of three words, all open", draw(1, 3, 4), 2, yes(3)),
         case("one sentence of two words, a causal mask", draw(1, 2, 4), 2, yes(2).tril()),
         case("one head", draw(2, 3, 4), 1, yes(3).tril()),
-        case("as many sentences as heads, padding in one of them", draw(2, 3, 6), 2, padding(3, 3, 1)),
+        case("as many sentences as heads, padding in one of them", draw(2, 2, 4), 2, padding(2, 2, 1)),
         case("three sentences with padding", draw(3, 4, 8), 2, padding(4, 4, 1, 3)),
         case("two sentences with padding, four heads", draw(2, 4, 8), 4, padding(4, 2, 4)),
         case("padding and a causal mask", draw(3, 5, 6), 3, padding(5, 5, 2, 4) & yes(5).tril()),
         case("a mask for each head", draw(2, 4, 6), 3, each),
-        case("a word that may look at nothing", draw(2, 3, 6), 2, closed(1, 0, 2, shape=(2, 1, 3, 3))),
+        case("a word that may look at nothing", draw(1, 2, 4), 2, closed(0, 0, 0, shape=(1, 1, 2, 2))),
+        case("one of six words that may look at nothing", draw(2, 3, 6), 2, closed(1, 0, 2, shape=(2, 1, 3, 3))),
         case("a word that may look at nothing in one head", draw(1, 3, 4), 2, closed(0, 1, 0, shape=(1, 2, 3, 3))),
         case("an empty sentence beside another", draw(2, 3, 4), 2, padding(3, 3, 0)),
         case("as many heads as numbers", draw(2, 3, 4), 4, yes(3)),
@@ -593,6 +592,7 @@ RIGHT_WITHOUT_ITS_HEAD = Question(
     lambda: 1 / 4,  # nothing is known of it any more, and there are four symbols
     (
         Misconception("that is the other neighbour's bar", "Each removal has two bars, one for each neighbour. Which of them lost its head?", 1.0),
+        Misconception("that is in per cent", "A number between 0 and 1 is wanted, as on the axis of the figure.", 25.0),
         Misconception("there is a bar, though it is low", "The readout must name some symbol, whatever it is told. How often is that right by luck?", 0.0),
         Misconception("that is the share for ten symbols", "In the lesson the rows were of ten symbols. How many are there here?", 0.1),
         Misconception("that is the mean of both neighbours", "One bar is asked for: that of the neighbour whose head is gone.", (1 + 1 / 4) / 2),

@@ -89,7 +89,7 @@ def split_in_numpy(x, heads):
 
 @right("split_heads")
 def view_and_permute(x, heads):
-    return x.view(x.size(0), x.size(1), heads, x.size(2) // heads).permute(0, 2, 1, 3).contiguous()
+    return x.view(x.size(0), x.size(1), heads, -1).permute(0, 2, 1, 3).contiguous()
 
 
 # ---- head_shapes ----
@@ -122,6 +122,8 @@ for entry, faults in enumerate(
         wrong_value("head_shapes", [*(Q, A, M)[:entry], shape, *(Q, A, M)[entry + 1 :]], says)
 wrong_value("head_shapes", [(2, 4, 10, 64), A, (2, 10, 256)], "queries: each head has all 64 numbers")
 wrong_value("head_shapes", [(4, 10, 16), (4, 10, 10), (10, 64)], "queries: the batch has gone")
+wrong_value("head_shapes", [Q, A, (2, 640)], "entry 3 of [[2, 4, 10, 16], [2, 4, 10, 10], [2, 640]] is not right")
+wrong_value("head_shapes", [Q, A], "[[2, 4, 10, 16], [2, 4, 10, 10]] has 2 entries")
 wrong_value("head_shapes", 64, "64 is a number")
 
 
@@ -199,7 +201,7 @@ def pieces_cat(x):
 
 @right("merge_heads")
 def contiguous_view(x):
-    return x.transpose(1, 2).contiguous().view(x.size(0), x.size(2), x.size(1) * x.size(3))
+    return x.transpose(1, 2).contiguous().view(x.size(0), x.size(2), -1)
 
 
 @right("merge_heads")
@@ -399,6 +401,20 @@ def output_alone(x, W_q, W_k, W_v, W_o, heads, mask):
     return looped()(x, W_q, W_k, W_v, W_o, heads, mask)[0]
 
 
+def what_t_says(q, k):
+    try:
+        return q @ k.permute(3, 2, 1, 0)
+    except RuntimeError as error:
+        return str(error).rstrip(".")
+
+
+@wrong(MHA, f"it raises RuntimeError: {what_t_says(torch.zeros(1, 2, 2, 1), torch.zeros(1, 2, 2, 1))}")
+def turns_all_axes_round(x, W_q, W_k, W_v, W_o, heads, mask):
+    q, k, v = ((x @ W).unflatten(-1, (heads, -1)).transpose(1, 2) for W in (W_q, W_k, W_v))
+    weights = (q @ k.permute(3, 2, 1, 0) / math.sqrt(q.shape[-1])).masked_fill(~mask, -math.inf).softmax(-1)
+    return (weights @ v).transpose(1, 2).flatten(2) @ W_o, weights
+
+
 @wrong(MHA, "it changes its argument x in place")
 def scales_x_itself(x, W_q, W_k, W_v, W_o, heads, mask):
     x /= (x.shape[-1] // heads) ** 0.25
@@ -463,6 +479,8 @@ for weights, says in {
     51_200: "weights: that is the number of values",
 }.items():
     wrong_value("cost_of_heads", [1_048_576, weights], says)
+wrong_value("cost_of_heads", 1_048_576, "1048576 is a number")
+wrong_value("cost_of_heads", [1_048_576, 81_000], "entry 2 of [1048576, 81000] is not right")
 wrong_value("cost_of_heads", [786_432, 10_000], "parameters: W_O is forgotten")
 
 
@@ -607,6 +625,7 @@ for value, says in {
     0.1: "that is the share for ten symbols",
     0.62: "that is the mean of both neighbours",
     0.5: "one half would be luck with two symbols",
+    25: "that is in per cent",
     0.8: "0.8 is not right",
 }.items():
     wrong_value("right_without_its_head", value, says)
