@@ -176,7 +176,7 @@ def examine(exercise: Exercise, answer: object, seed: int = 0) -> int:
     if not callable(answer):
         raise Wrong(_says(exercise, f"it is {_short(answer)}, not a function", "Run the cell that defines it first."))
     cases = exercise.cases(torch.Generator().manual_seed(seed))
-    wrong = []
+    tried, wrong = [], []
     for case in cases:
         outcome = attempt(exercise, answer, case)
         if isinstance(outcome.error, NotImplementedError):
@@ -193,21 +193,39 @@ def examine(exercise: Exercise, answer: object, seed: int = 0) -> int:
                 )
             )
         wanted = attempt(exercise, exercise.right, case)
+        tried.append((case, outcome, wanted))
         if not _agree(exercise, outcome, wanted):
-            wrong.append((case, outcome, wanted))
+            wrong.append(tried[-1])
     if wrong:
-        raise Wrong(_diagnosis(exercise, wrong))
+        raise Wrong(_diagnosis(exercise, tried, wrong))
     return len(cases)
 
 
-def _diagnosis(exercise: Exercise, wrong: Sequence[tuple[Case, Outcome, Outcome]]) -> str:
+Tried = tuple[Case, Outcome, Outcome]  # an input, what the answer gave for it, and what is right
+
+
+def _diagnosis(exercise: Exercise, tried: Sequence[Tried], wrong: Sequence[Tried]) -> str:
     case, outcome, wanted = wrong[0]
-    # One misconception explains all that is wrong; or, of several, that which explains the smallest input.
-    for seen in (wrong, wrong[:1]):
+    # One misconception gives the same on all inputs; or on all that are wrong; or, of several, on the smallest. In each
+    # case it must be right where the answer is right on smaller inputs, or it is someone else's.
+    smaller = tried[: next(i for i, one in enumerate(tried) if one is wrong[0])]
+    for seen in (tried, [*smaller, *wrong], [*smaller, wrong[0]]):
         for misconception in exercise.misconceptions:
-            if all(_agree(exercise, o, attempt(exercise, misconception.answer, c)) for c, o, _ in seen):
+            if _explains(exercise, misconception, seen):
                 return _says(exercise, misconception.name, misconception.hint, case, outcome, wanted)
     return _says(exercise, *_symptom(outcome, wanted), case, outcome, wanted)
+
+
+def _explains(exercise: Exercise, misconception: Misconception, seen: Sequence[Tried]) -> bool:
+    """Whether the misconception gives what was given. Errors of one type tell nothing: a wrong result must agree too."""
+    telling = False
+    for case, outcome, wanted in seen:
+        other = attempt(exercise, misconception.answer, case)
+        if not _agree(exercise, outcome, other):
+            return False
+        alike = not outcome.error or str(outcome.error) == str(other.error)
+        telling |= alike and not _agree(exercise, outcome, wanted)
+    return telling
 
 
 def _symptom(outcome: Outcome, wanted: Outcome) -> tuple[str, str]:
@@ -219,9 +237,16 @@ def _symptom(outcome: Outcome, wanted: Outcome) -> tuple[str, str]:
     if given is None:
         return "it returns nothing", "A function without a return statement gives None. Is the last line a return?"
     numbers, right = _as_tensor(given), _as_tensor(target)
-    several = isinstance(target, list) and (right is None or isinstance(wanted.result, tuple))
-    if several and not isinstance(given, list):
-        return f"it returns {_kind(given)}, not {len(target)} things", "Which things are asked for, and in which order?"
+    if isinstance(target, list) and (right is None or any(isinstance(item, Tensor) for item in target)):
+        order = "Which things are asked for, and in which order?"
+        if not isinstance(given, list):
+            return f"it returns {_kind(given)}, not {len(target)} things", order
+        if len(given) != len(target):
+            return f"it returns {len(given)} things, not {len(target)}", order
+        for number, (item, wish) in enumerate(zip(given, target, strict=True), start=1):
+            if not same(item, wish, 1e-5):
+                what, hint = _symptom(Outcome(item, None, {}), Outcome(wish, None, {}))
+                return f"in result {number} of {len(target)}, {what}", hint
     if right is not None and numbers is None:
         return f"it returns {_kind(given)}, not {_kind(target)}", "Look at what the exercise wants returned."
     if right is not None and numbers.shape != right.shape:
