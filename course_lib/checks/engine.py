@@ -206,26 +206,28 @@ Tried = tuple[Case, Outcome, Outcome]  # an input, what the answer gave for it, 
 
 def _diagnosis(exercise: Exercise, tried: Sequence[Tried], wrong: Sequence[Tried]) -> str:
     case, outcome, wanted = wrong[0]
-    # One misconception gives the same on all inputs; or on all that are wrong; or, of several, on the smallest. In each
-    # case it must be right where the answer is right on smaller inputs, or it is someone else's.
-    smaller = tried[: next(i for i, one in enumerate(tried) if one is wrong[0])]
-    for seen in (tried, [*smaller, *wrong], [*smaller, wrong[0]]):
-        for misconception in exercise.misconceptions:
-            if _explains(exercise, misconception, seen):
-                return _says(exercise, misconception.name, misconception.hint, case, outcome, wanted)
-    return _says(exercise, *_symptom(outcome, wanted), case, outcome, wanted)
+    first = next(i for i, one in enumerate(tried) if one is wrong[0])
+    # A misconception must explain the smallest wrong input, and be right on all before it as the answer is. Of those
+    # that do, the one that gives the same as the answer on most inputs; of equals, the first in the list.
+    best, most = None, 0
+    for misconception in exercise.misconceptions:
+        if all(_gives(exercise, misconception, one) for one in reversed(tried[: first + 1])):
+            alike = [one for one in tried if _gives(exercise, misconception, one)]
+            if len(alike) > most and any(_telling(exercise, misconception, one) for one in alike):
+                best, most = misconception, len(alike)
+    return _says(exercise, *((best.name, best.hint) if best else _symptom(outcome, wanted)), case, outcome, wanted)
 
 
-def _explains(exercise: Exercise, misconception: Misconception, seen: Sequence[Tried]) -> bool:
-    """Whether the misconception gives what was given. Errors of one type tell nothing: a wrong result must agree too."""
-    telling = False
-    for case, outcome, wanted in seen:
-        other = attempt(exercise, misconception.answer, case)
-        if not _agree(exercise, outcome, other):
-            return False
-        alike = not outcome.error or str(outcome.error) == str(other.error)
-        telling |= alike and not _agree(exercise, outcome, wanted)
-    return telling
+def _gives(exercise: Exercise, misconception: Misconception, one: Tried) -> bool:
+    return _agree(exercise, one[1], attempt(exercise, misconception.answer, one[0]))
+
+
+def _telling(exercise: Exercise, misconception: Misconception, one: Tried) -> bool:
+    """Whether an agreement tells anything: not of what is right, nor of errors that have only their type in common."""
+    case, outcome, wanted = one
+    if _agree(exercise, outcome, wanted):
+        return False
+    return not outcome.error or str(outcome.error) == str(attempt(exercise, misconception.answer, case).error)
 
 
 def _symptom(outcome: Outcome, wanted: Outcome) -> tuple[str, str]:
@@ -263,6 +265,8 @@ ADVICE = {
     "batch2 tensor to be": "Two stacks of matrices do not fit. Of more than two axes, .T turns round all; .transpose(-2, -1) or .mT the last two.",
     "The shape of the mask": "x[mask] wants a mask of exactly x's shape; masked_fill and torch.where also take one with axes of length 1.",
     "is invalid for input of size": "view and reshape neither add nor lose numbers. Are sizes read from x.shape, or typed?",
+    "Dimension out of range": "The tensor has fewer axes than that. Counted from the end they keep their numbers: -1 is the last.",
+    "Expected size for first two dimensions": "Two shapes do not fit. Print both, and see which axes changed places.",
     "view size is not compatible": "The tensor's numbers do not lie in this order in memory: reshape or flatten can copy them.",
     "must match the size of tensor": "Two shapes do not fit. Print both, and see which axis is meant.",
     "shapes cannot be multiplied": "Two shapes do not fit. In a product, the last axis of the left is the last but one of the right.",

@@ -37,10 +37,10 @@ def softmax_cases(generator: torch.Generator) -> list[Case]:
     inputs = [
         ("two rows, all open", torch.tensor([[1.0, 2.0, 0.0], [0.0, 1.0, 0.0]]), yes),
         ("one place closed", torch.tensor([[1.0, 2.0, 3.0]]), first_two),
-        ("a row with nothing to look at", torch.tensor([[1.0, 2.0]]), torch.tensor([[False, False]])),
         ("negative scores", torch.tensor([[-3.0, -2.0, -9.0]]), torch.tensor([[True, False, True]])),
         ("large scores", torch.tensor([[100.0, 101.0, 102.0]]), first_two),
         ("a closed score far above the open ones", torch.tensor([[1.0, 0.0, 300.0]]), first_two),
+        ("a row with nothing to look at", torch.tensor([[1.0, 2.0]]), torch.tensor([[False, False]])),
         ("very large scores", torch.tensor([[9e4, 8e4, 1e5]]), first_two),
         ("very negative scores", torch.tensor([[-2e5, -3e5, -4e5]]), first_two),
         ("scores as low as a penalty", torch.tensor([[-2e9, -4e9, 0.0]]), first_two),
@@ -87,8 +87,8 @@ def without_mask(scores, mask):
     return F.softmax(scores, -1)
 
 
-def other_way_round(scores, mask):
-    return F.softmax(scores.masked_fill(mask, -torch.inf), -1).nan_to_num(0.0)
+def other_way_round(scores, mask, value=-torch.inf, nothing=0.0):
+    return F.softmax(scores.masked_fill(mask, value), -1).nan_to_num(nothing)
 
 
 def closed_powers(powers, mask):
@@ -137,7 +137,10 @@ MASKED_SOFTMAX = Exercise(
         Misconception("one softmax runs over all rows together", "Each *row* must sum to 1, not all of them together.", over_everything),
         Misconception("the mask comes after the softmax", "Then the weights of a row no longer sum to 1: what is closed has taken its share already.", mask_after),
         Misconception("the mask is not used", "Closed places still get weight.", without_mask),
-        Misconception("the mask is the wrong way round", "True means *may* attend. Yours closes what is open.", other_way_round),
+        *(
+            Misconception("the mask is the wrong way round", "True means *may* attend. Yours closes what is open.", form)
+            for form in (other_way_round, partial(other_way_round, nothing=torch.nan), partial(other_way_round, value=-1e9))
+        ),
         Misconception("a row with nothing to look at gives NaN", NOTHING, leaves_nan),
         Misconception("closed scores are multiplied by 0", "A score of 0 is a score like any other: exp(0) is 1.", times_mask),
         *(
@@ -274,7 +277,8 @@ def attention_cases(generator: torch.Generator) -> list[Case]:
     inputs = [
         ("two words, nothing closed", (asks, two_keys, tens), torch.ones(1, 1, 2, 2, dtype=torch.bool)),
         ("a causal mask", drawn(1, 1, 3, 3, 4, 2), torch.ones(1, 1, 3, 3, dtype=torch.bool).tril()),
-        ("two sentences, one padded", drawn(2, 2, 4, 4, 3, 5), lengths(4, 2)),
+        ("two sentences, one padded", drawn(2, 1, 2, 2, 4, 3), lengths(2, 1)),
+        ("two heads, three sentences", drawn(3, 2, 4, 4, 3, 5), lengths(4, 2, 3)),
         ("padding and causal", drawn(2, 1, 4, 4, 2, 3), lengths(3, 4) & torch.ones(4, 4, dtype=torch.bool).tril()),
         ("three queries, five keys", drawn(2, 2, 3, 5, 4, 6), lengths(3, 5)),
         ("two new words after three old ones", drawn(1, 3, 2, 5, 8, 4), tall),
@@ -324,6 +328,14 @@ def by_keys(query, key, value):
     return query @ key.mT / sqrt(key.shape[-2])
 
 
+def by_queries(query, key, value):
+    return query @ key.mT / sqrt(query.shape[-2])
+
+
+def by_heads(query, key, value):
+    return query @ key.mT / sqrt(query.shape[1])
+
+
 def by_value_size(query, key, value):
     return query @ key.mT / sqrt(value.shape[-1])
 
@@ -363,7 +375,10 @@ ATTENTION = Exercise(
         Misconception("the scores are not divided by √d_k", "Compare your scores with the formula: the dot products are still as large as they came.", attention_wrong(undivided)),
         Misconception("the scores are divided by d_k, not by its root", "For d_k = 4, by which number must they be divided?", attention_wrong(by_size)),
         Misconception("the root is that of d_model, not of d_k", "How many products does one dot product add up? The other heads do not take part in it.", attention_wrong(by_model_size)),
-        Misconception("the root is that of the number of keys", "Print the four lengths of query.shape with their names beside them. The root belongs to how long a vector is, not to how many there are.", attention_wrong(by_keys)),
+        *(
+            Misconception(f"the root is that of the number of {what}", "Print the four lengths of query.shape with their names beside them. The root belongs to how long a vector is, not to how many there are.", attention_wrong(divided))
+            for what, divided in (("keys", by_keys), ("queries", by_queries), ("heads", by_heads))
+        ),
         Misconception("the root is that of the values' size", "A dot product adds up the numbers of a query and a key. The values may be of another size.", attention_wrong(by_value_size)),
         Misconception("the scores are multiplied by √d_k", "Should scores become larger or smaller?", attention_wrong(multiplied)),
         Misconception("the root comes after the softmax", "Divided weights no longer sum to 1. Where in the formula does the root stand?", root_after),
@@ -375,7 +390,10 @@ ATTENTION = Exercise(
         ),
         Misconception("the mask comes after the softmax", "Then the weights of a row no longer sum to 1: what is closed has taken its share already.", attention_wrong(weigh=mask_after)),
         Misconception("the mask is not used", "Closed places still get weight.", attention_wrong(weigh=without_mask)),
-        Misconception("the mask is the wrong way round", "True means *may* attend. Yours closes what is open.", attention_wrong(weigh=other_way_round)),
+        *(
+            Misconception("the mask is the wrong way round", "True means *may* attend. Yours closes what is open.", attention_wrong(weigh=form))
+            for form in (other_way_round, partial(other_way_round, nothing=torch.nan), partial(other_way_round, value=-1e9))
+        ),
         Misconception("the mask is transposed: it closes rows, not columns", "Padding must not be *looked at*. In which axis of (query, key) does it stand then?", attention_wrong(masked=lambda mask: mask.mT)),
         Misconception("the mask closes the rows of the padding as well", "Close only what is asked for: the mask says nothing of who looks. An axis of length 1 means that all queries are alike.", attention_wrong(masked=both_axes)),
         Misconception("all sentences get the mask of the first", "Each sentence has its own row in the mask's batch axis. Which index drops it?", attention_wrong(masked=first_sentence)),
@@ -453,9 +471,9 @@ def look_cases(generator: torch.Generator) -> list[Case]:
     def draw(*shape: int) -> Tensor:
         return torch.randn(*shape, generator=generator)
 
-    two = torch.tensor([[2.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 1.0]])
+    pair = torch.tensor([[2.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 1.0]])
     inputs = [
-        ("two words, the first looks", two, 0),
+        ("two words, the first looks", pair, 0),
         ("the article's words, sat looks", WORDS, 2),
         ("the article's words, The looks", WORDS, 0),
         ("words that have nothing in common", torch.eye(3, 5), 1),
@@ -496,6 +514,11 @@ def look_divides_by_words(words, who):
     return [weights @ words, weights]
 
 
+def look_all(words, who):
+    weights = (words @ words.T / sqrt(words.shape[1])).softmax(-1)
+    return [weights @ words, weights]
+
+
 def look_closes_itself(words, who):
     scores = words @ words[who] / sqrt(words.shape[1])
     scores[who] = 0.0
@@ -508,6 +531,10 @@ def one(number):
 
 def itself_number(number):
     return number
+
+
+def two(number):
+    return 2.0
 
 
 LEFT_OUT = "Which words does the article let it look at? A word may look at itself like at any other."
@@ -525,6 +552,8 @@ LOOK = Exercise(
         Misconception("the scores are not divided by √d_k", UNDIVIDED, look_wrong(divide=one)),
         *(Misconception("the word itself is left out, and the root is missing", f"{LEFT_OUT} {UNDIVIDED}", look_wrong(False, divide=one, zero=zero)) for zero in (False, True)),
         Misconception("the scores are divided by d_k, not by its root", "For four numbers, by which number must the scores be divided?", look_wrong(divide=itself_number)),
+        Misconception("the root is 2, whatever the words", "Two is the root for words of four numbers. The function gets others, too.", look_wrong(divide=two)),
+        Misconception("all words look, not only the one asked for", "Only the row of `who` is wanted: one output, and one list of weights.", look_all),
         Misconception("the root is that of the number of words", "How many numbers has a word? That is not how many words there are.", look_divides_by_words),
         Misconception("the root comes after the softmax", "Divided weights no longer sum to 1. Which line should be divided?", look_divides_weights),
         Misconception("its own score is set to 0", "The word's score with itself is a dot product like the others.", look_closes_itself),
@@ -564,10 +593,9 @@ SATURATED = Question(
         ),
         Misconception("that is where the largest weight passes one half", "The other line, at 0.9, is meant.", lambda: first_width_above(0.5)),
         Misconception("that is the weight, not the width", "Read downwards from the point to the axis of d_k.", lambda: round(largest_weight(first_width_above(0.9)), 2)),
-        Misconception("that is the exponent, not the width", "The axis is marked in powers of 2. What is the number itself?", lambda: WIDTHS.index(first_width_above(0.9))),
     ),
     ROOT,
     tolerance=0.01,
 )  # fmt: skip
 
-ASKED = [MASKED_SOFTMAX, CAUSAL_MASK, ATTENTION, SAT_SCORE, SAT_WEIGHTS, LOOK, SATURATED]
+ASKED = [SAT_SCORE, SAT_WEIGHTS, LOOK, MASKED_SOFTMAX, CAUSAL_MASK, ATTENTION, SATURATED]

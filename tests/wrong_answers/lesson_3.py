@@ -73,6 +73,16 @@ def true_means_forbidden(scores, mask):
     return torch.nan_to_num((scores + penalty).softmax(-1))
 
 
+@wrong("masked_softmax", "the mask is the wrong way round")
+def masked_fill_without_the_tilde(scores, mask):
+    return torch.softmax(scores.masked_fill(mask, float("-inf")), dim=-1)
+
+
+@wrong("masked_softmax", "the mask is the wrong way round")
+def without_the_tilde_and_finite(scores, mask):
+    return torch.softmax(torch.where(mask, -1e9, scores), dim=-1)
+
+
 @wrong("masked_softmax", "a row with nothing to look at gives NaN")
 def the_usual_three_lines(scores, mask):
     scores = scores.masked_fill(mask == 0, float("-inf"))
@@ -138,6 +148,13 @@ def renormalises(scores, mask):
 def largest_of_all(scores, mask):
     powers = (scores - scores.max(-1, keepdim=True).values).exp() * mask
     return powers / powers.sum(-1, keepdim=True)
+
+
+@wrong("masked_softmax", "closed places still take part before they are removed")
+def largest_of_the_whole_table(scores, mask):
+    powers = np.exp(scores.numpy() - scores.numpy().max()) * mask.numpy()
+    total = powers.sum(-1, keepdims=True)
+    return powers / np.where(total == 0, 1, total)
 
 
 @wrong("masked_softmax", "it changes its argument scores in place")
@@ -318,6 +335,17 @@ def root_of_the_embedding(query, key, value, mask):
 @wrong("scaled_attention", "the root is that of the number of keys")
 def root_of_length(query, key, value, mask):
     return both(safe(dots(query, key) / key.size(-2) ** 0.5, mask), value)
+
+
+@wrong("scaled_attention", "the root is that of the number of queries")
+def root_of_the_wrong_index(query, key, value, mask):
+    return both(safe(dots(query, key) / query.shape[2] ** 0.5, mask), value)
+
+
+@wrong("scaled_attention", "the root is that of the number of heads")
+def root_of_axis_one(query, key, value, mask):
+    scores = query @ key.mT / math.sqrt(query.shape[1])
+    return both(F.softmax(scores.masked_fill(mask == 0, -1e9), -1), value)
 
 
 @wrong("scaled_attention", "the root is that of the values' size")
@@ -580,6 +608,19 @@ def root_of_len(words, who):
     return weights @ words.numpy(), weights
 
 
+@wrong("look", "the root is 2, whatever the words")
+def root_of_four(words, who):
+    scores = [float(word @ words[who]) / 2 for word in words]
+    weights = torch.tensor(scores, dtype=words.dtype).softmax(0)
+    return weights @ words, weights
+
+
+@wrong("look", "all words look, not only the one asked for")
+def everybody_looks(words, who):
+    weights = F.softmax(einsum("id,jd->ij", words, words) / math.sqrt(words.shape[-1]), dim=1)
+    return weights @ words, weights
+
+
 @wrong("look", "the root comes after the softmax")
 def root_in_the_wrong_line(words, who):
     weights = plain_softmax((words @ words[who]).numpy()) / np.sqrt(words.shape[1])
@@ -634,5 +675,4 @@ wrong_value("saturated_at", 128, "it is above 0.9 before that")
 wrong_value("saturated_at", 1024, "it is above 0.9 before that")
 wrong_value("saturated_at", 8, "that is where the largest weight passes one half")
 wrong_value("saturated_at", 0.94, "that is the weight, not the width")
-wrong_value("saturated_at", 6, "that is the exponent, not the width")
 right_value("saturated_at", 64)
