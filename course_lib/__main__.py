@@ -235,7 +235,9 @@ def bench(arguments):
         print(compare(), flush=True, end="\n\n")
 
 
-VERBS = {verb.__name__: verb for verb in (setup, lab, workbook, test, check, notebooks, format, record, seeds, pages, bench)}
+VERBS = {
+    verb.__name__: verb for verb in (setup, lab, workbook, test, check, notebooks, format, record, seeds, pages, bench)
+}
 NEED_TEST_TOOLS = {test, check, format}
 
 

@@ -4,10 +4,10 @@ import importlib
 from collections import Counter
 
 import pytest
+from wrong_answers import BANK
 
 from course_lib.checks import LESSONS, exercises
 from course_lib.checks.engine import Exercise, Wrong, ask, examine
-from wrong_answers import BANK
 
 for lesson in LESSONS:
     importlib.import_module(f"wrong_answers.lesson_{lesson}")

@@ -62,14 +62,18 @@ def test_lessons_lose_their_outputs_and_exercises_their_solutions(course):
         assert all(c.outputs == [] and c.execution_count is None for c in notebook.cells if c.cell_type == "code")
 
 
-@pytest.mark.parametrize("text", ["### BEGIN SOLUTION\nx = 1", "x = 1\n### END SOLUTION", "### BEGIN HIDDEN TESTS\nf()"])
+@pytest.mark.parametrize(
+    "text", ["### BEGIN SOLUTION\nx = 1", "x = 1\n### END SOLUTION", "### BEGIN HIDDEN TESTS\nf()"]
+)
 def test_a_mark_without_its_other_half_is_refused(text):
     with pytest.raises(ValueError, match="lacks its other half"):
         workbook.student_version(source(text))
 
 
 def test_values_that_are_asked_for_keep_their_names():
-    notebook = workbook.student_version(source("# two numbers\n### BEGIN SOLUTION\na = 0.5\nb = [\n    1,\n    2,\n]\n### END SOLUTION"))
+    notebook = workbook.student_version(
+        source("# two numbers\n### BEGIN SOLUTION\na = 0.5\nb = [\n    1,\n    2,\n]\n### END SOLUTION")
+    )
     assert notebook.cells[1].source.split("\n") == [
         "# two numbers", "a = ...  # YOUR ANSWER HERE", "b = ...  # YOUR ANSWER HERE",
     ]  # fmt: skip

@@ -134,7 +134,11 @@ def same(given: object, wanted: object, tolerance: float) -> bool:
         if isinstance(wanted, list) and isinstance(given, list):
             return len(given) == len(wanted) and all(map(lambda g, w: same(g, w, tolerance), given, wanted))
         return type(given) is type(wanted) and given == wanted
-    if numbers is None or numbers.shape != target.shape or (target.dtype == torch.bool) != (numbers.dtype == torch.bool):
+    if (
+        numbers is None
+        or numbers.shape != target.shape
+        or (target.dtype == torch.bool) != (numbers.dtype == torch.bool)
+    ):
         return False
     numbers, target = numbers.to(torch.float64), target.to(torch.float64)
     return torch.allclose(numbers, target, rtol=tolerance, atol=tolerance, equal_nan=True)
@@ -253,7 +257,10 @@ def _symptom(outcome: Outcome, wanted: Outcome) -> tuple[str, str]:
         return f"it returns {_kind(given)}, not {_kind(target)}", "Look at what the exercise wants returned."
     if right is not None and numbers.shape != right.shape:
         shapes = f"shape {tuple(numbers.shape)}, not {tuple(right.shape)}"
-        return f"the result has the wrong {shapes}", "Write the shape of every line beside it, and find the first that is off."
+        return (
+            f"the result has the wrong {shapes}",
+            "Write the shape of every line beside it, and find the first that is off.",
+        )
     if right is not None and right.dtype == torch.bool and numbers.dtype != torch.bool:
         return "the result is not boolean", "A mask is True or False: compare, or use .bool()."
     if right is not None and not numbers.isnan().equal(right.isnan()):
@@ -272,7 +279,6 @@ ADVICE = {
     "shapes cannot be multiplied": "Two shapes do not fit. In a product, the last axis of the left is the last but one of the right.",
     "Sizes of tensors must match except": "torch.cat glues along one axis, and the others must agree. Which axis is meant?",
     "Expected target size": "F.cross_entropy wants the scores of the vocabulary in the second axis, or a single list of words.",
-    "Dimension out of range": "A tensor has fewer axes than this line counts on. Print its shape.",
     "unexpected keyword argument": "Keep the names of the arguments as they are given.",
     "positional argument": "Keep the arguments as they are given.",
     "is not defined": "A name is used that the cell does not define: is it spelled right, has its cell been run?",
@@ -298,7 +304,9 @@ def ask(question: Question, answer: object) -> None:
             raise Wrong(_says(question, f"{_short(given)} is {_kind(given)}", many))
         if len(given) != len(target):
             raise Wrong(_says(question, f"{_short(given)} has {len(given)} entries", many))
-        off = [str(n) for n, pair in enumerate(zip(given, target, strict=True), 1) if not same(*pair, question.tolerance)]
+        off = [
+            str(n) for n, pair in enumerate(zip(given, target, strict=True), 1) if not same(*pair, question.tolerance)
+        ]
         if off:
             hint = "Go through it once more, step by step." if len(off) == len(given) else "The others are right."
             raise Wrong(_says(question, f"entry {' and '.join(off)} of {_short(given)} is not right", hint))
@@ -335,7 +343,14 @@ def _says(
 def _kind(value: object) -> str:
     if isinstance(value, Tensor):
         return f"a tensor of shape {tuple(value.shape)}" if value.ndim else "a number"
-    names = {bool: "True or False", int: "a number", float: "a number", str: "a text", list: "a list", type(None): "None"}
+    names = {
+        bool: "True or False",
+        int: "a number",
+        float: "a number",
+        str: "a text",
+        list: "a list",
+        type(None): "None",
+    }
     return names.get(type(value), f"of type {type(value).__name__}")
 
 
@@ -356,4 +371,3 @@ def _short(value: object) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(map(_short, value)) + "]"
     return repr(value)
-

@@ -63,7 +63,9 @@ def rows(passed: Mapping[str, str], lessons: Mapping[str, int]) -> list[str]:
         names = [name for name, number in lessons.items() if number == lesson]
         ticks = "".join("✓" if name in passed else "○" for name in names)
         left = [name for name in names if name not in passed]
-        table.append(f"| {lesson} | {ticks} {len(names) - len(left)} of {len(names)} | {left[0] if left else 'all done'} |")
+        table.append(
+            f"| {lesson} | {ticks} {len(names) - len(left)} of {len(names)} | {left[0] if left else 'all done'} |"
+        )
     return table
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from torch import nn
 from torch.nn import functional as F
+
 from wrong_answers import right, right_value, wrong, wrong_value
 
 # ---- split_heads ----
