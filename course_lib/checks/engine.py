@@ -6,6 +6,8 @@ of the misconception, that is what went wrong.
 """
 
 import copy
+import re
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+INSTALLED = re.compile(r"[/\\](site-packages|course_lib)[/\\]")  # files that the learner has not written
 LARGEST_SHOWN = 24  # numbers of a tensor that a message prints; of larger ones it gives the shape
 
 
@@ -184,7 +187,10 @@ def examine(exercise: Exercise, answer: object, seed: int = 0) -> int:
     for case in cases:
         outcome = attempt(exercise, answer, case)
         if isinstance(outcome.error, NotImplementedError):
-            raise Wrong(f"○ {exercise.name} is not written yet. Replace the line that raises NotImplementedError.")
+            blank = traceback.extract_tb(outcome.error.__traceback__)[-1].name
+            called = f"calls {blank}, which" if blank not in (getattr(answer, "__name__", ""), "__init__") else ""
+            calls = f"{exercise.name} {called}".strip()
+            raise Wrong(f"○ {calls} is not written yet. Replace the line that raises NotImplementedError.")
         if not outcome.error and not same(outcome.arguments, case.arguments, 0.0):
             changed = [n for n in case.arguments if not same(outcome.arguments[n], case.arguments[n], 0.0)]
             raise Wrong(
@@ -238,8 +244,9 @@ def _symptom(outcome: Outcome, wanted: Outcome) -> tuple[str, str]:
     """What is to be seen when no misconception is recognised."""
     error, given, target = outcome.error, plain(outcome.result), plain(wanted.result)
     if error:
-        advice = next((advice for words, advice in ADVICE.items() if words in str(error)), "Read its last line first.")
-        return f"it raises {type(error).__name__}: {error}", advice
+        said = f"{type(error).__name__}: {error}"
+        advice = next((advice for words, advice in ADVICE.items() if words in said), "Print what goes into that line.")
+        return f"it raises {said}", advice
     if given is None:
         return "it returns nothing", "A function without a return statement gives None. Is the last line a return?"
     numbers, right = _as_tensor(given), _as_tensor(target)
@@ -279,9 +286,12 @@ ADVICE = {
     "shapes cannot be multiplied": "Two shapes do not fit. In a product, the last axis of the left is the last but one of the right.",
     "Sizes of tensors must match except": "torch.cat glues along one axis, and the others must agree. Which axis is meant?",
     "Expected target size": "F.cross_entropy wants the scores of the vocabulary in the second axis, or a single list of words.",
-    "unexpected keyword argument": "Keep the names of the arguments as they are given.",
-    "positional argument": "Keep the arguments as they are given.",
-    "is not defined": "A name is used that the cell does not define: is it spelled right, has its cell been run?",
+    "unexpected keyword argument": "A function is called with a name of an argument that it does not have.",
+    "positional argument": "A function is called with too few or too many arguments. Those of the exercise stay as they are given.",
+    "is not defined": "A name is used that nothing defines: is it spelled right, is it imported, has its cell been run?",
+    "must be Tensor, not": "torch's function wants a tensor. For a plain number there are ** 0.5 and the module math.",
+    "with a bool tensor is not supported": "True and False cannot be subtracted. ~mask turns a boolean mask round.",
+    "value of Tensor with more than one value is ambiguous": "`not`, `and`, `or` and `if` ask for one answer; a mask has many. ~, &, | go entry by entry.",
     "expected scalar type": "Two tensors have different types of number: make new ones of the same dtype as the input.",
     "to have the same dtype": "Two tensors have different types of number: make new ones of the same dtype as the input.",
 }
@@ -335,14 +345,36 @@ def _says(
         lines.append(f"  Seen with {case.about}:")
         lines += [f"    {name} = {_short(value)}" for name, value in case.arguments.items()]
     if outcome and wanted:
-        lines.append(f"  came out: {_short(outcome.result) if not outcome.error else repr(outcome.error)}")
-        lines.append(f"  wanted:   {_short(wanted.result)}")
+        lines.append(f"  came out: {_short(outcome.result) if not outcome.error else _raised(outcome.error)}")
+        lines.append(f"  wanted:   {_short(wanted.result)}{_first_difference(outcome.result, wanted.result)}")
     return "\n".join([*lines, f"  Read: {asked.see}"])
+
+
+def _raised(error: Exception) -> str:
+    """The error, and the learner's line that raised it."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not INSTALLED.search(frame.filename)]
+    line = frames[-1].line if frames else ""
+    return f"{type(error).__name__}{f' in the line   {line}' if line else ''}"
+
+
+def _first_difference(given: object, wanted: object) -> str:
+    """Where two tensors that are too large to be printed differ first."""
+    numbers, target = _as_tensor(plain(given)), _as_tensor(plain(wanted))
+    if numbers is None or target is None or numbers.shape != target.shape or target.numel() <= LARGEST_SHOWN:
+        return ""
+    numbers, target = numbers.to(torch.float64), target.to(torch.float64)
+    off = ~torch.isclose(numbers, target, rtol=1e-5, atol=1e-5, equal_nan=True)
+    place = off.nonzero()[0].tolist() if off.any() else None
+    if place is None:
+        return ""
+    one, other = (_rounded(tensor[tuple(place)].item()) for tensor in (numbers, target))
+    return f"; the first that differs is at {place}: {one}, wanted {other}"
 
 
 def _kind(value: object) -> str:
     if isinstance(value, Tensor):
-        return f"a tensor of shape {tuple(value.shape)}" if value.ndim else "a number"
+        many = f"a list of {len(value)} numbers" if value.ndim == 1 else f"a tensor of shape {tuple(value.shape)}"
+        return many if value.ndim else "a number"
     names = {
         bool: "True or False",
         int: "a number",
@@ -370,4 +402,4 @@ def _short(value: object) -> str:
         return "{" + ", ".join(f"{name}: {_short(item)}" for name, item in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(_short, value)) + "]"
-    return repr(value)
+    return repr(_rounded(value))
