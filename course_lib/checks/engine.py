@@ -245,8 +245,8 @@ def _symptom(outcome: Outcome, wanted: Outcome) -> tuple[str, str]:
     error, given, target = outcome.error, plain(outcome.result), plain(wanted.result)
     if error:
         said = f"{type(error).__name__}: {error}"
-        advice = next((advice for words, advice in ADVICE.items() if words in said), "Print what goes into that line.")
-        return f"it raises {said}", advice
+        advice = next((advice for words, advice in ADVICE.items() if words in said), "Print what goes into it.")
+        return f"it raises {said}", f"{_line(error)}{advice}"
     if given is None:
         return "it returns nothing", "A function without a return statement gives None. Is the last line a return?"
     numbers, right = _as_tensor(given), _as_tensor(target)
@@ -345,16 +345,15 @@ def _says(
         lines.append(f"  Seen with {case.about}:")
         lines += [f"    {name} = {_short(value)}" for name, value in case.arguments.items()]
     if outcome and wanted:
-        lines.append(f"  came out: {_short(outcome.result) if not outcome.error else _raised(outcome.error)}")
+        lines.append(f"  came out: {_short(outcome.result) if not outcome.error else type(outcome.error).__name__}")
         lines.append(f"  wanted:   {_short(wanted.result)}{_first_difference(outcome.result, wanted.result)}")
     return "\n".join([*lines, f"  Read: {asked.see}"])
 
 
-def _raised(error: Exception) -> str:
-    """The error, and the learner's line that raised it."""
+def _line(error: Exception) -> str:
+    """The learner's line that raised an error, if it can be told."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not INSTALLED.search(frame.filename)]
-    line = frames[-1].line if frames else ""
-    return f"{type(error).__name__}{f' in the line   {line}' if line else ''}"
+    return f"In the line   {frames[-1].line}\n  " if frames and frames[-1].line else ""
 
 
 def _first_difference(given: object, wanted: object) -> str:
