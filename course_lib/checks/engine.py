@@ -203,6 +203,8 @@ def examine(exercise: Exercise, answer: object, seed: int = 0) -> int:
                 )
             )
         wanted = attempt(exercise, exercise.right, case)
+        if isinstance(wanted.error, ImportError | NameError | AttributeError | TypeError):
+            raise RuntimeError(f"the check of {exercise.name} is broken, not your answer") from wanted.error
         tried.append((case, outcome, wanted))
         if not _agree(exercise, outcome, wanted):
             wrong.append(tried[-1])
