@@ -1083,15 +1083,15 @@ BEAM_WORDS = Exercise(
             beamed(rank=by_sum),
         ),
         Misconception(
+            "the product of many probabilities is rounded to 0",
+            "No float holds so small a number, and then all beginnings seem equal. Stay with the logarithms.",
+            beamed(rank=lambda total, written: total ** (1 / written), **PRODUCT),
+        ),
+        Misconception(
             "probabilities are multiplied",
             "A product gets smaller with each word, which favours the short, and at last it is rounded to 0. What does "
             "log p do to a product?",
             beamed(rank=by_sum, **PRODUCT),
-        ),
-        Misconception(
-            "the product of many probabilities is rounded to 0",
-            "No float holds so small a number, and then all beginnings seem equal. Stay with the logarithms.",
-            beamed(rank=lambda total, written: total ** (1 / written), **PRODUCT),
         ),
         Misconception(
             "probabilities are added",
