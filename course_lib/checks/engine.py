@@ -170,7 +170,7 @@ def attempt(exercise: Exercise, answer: Callable, case: Case) -> Outcome:
 
 def _agree(exercise: Exercise, one: Outcome, other: Outcome) -> bool:
     if one.error or other.error:
-        return type(one.error) is type(other.error)
+        return isinstance(one.error, type(other.error)) or isinstance(other.error, type(one.error))
     return same(one.result, other.result, exercise.tolerance)
 
 

@@ -191,12 +191,12 @@ def norm_cases(generator: torch.Generator) -> list[Case]:
         return torch.ones(d), torch.zeros(d)
 
     inputs = [
-        ("the lesson's vector", torch.tensor([1.0, 2.0, 6.0]), *plain(3), 1e-5),
-        ("the same vector, and an epsilon of 2", torch.tensor([1.0, 2.0, 6.0]), *plain(3), 2.0),
+        ("the lesson's vector", torch.tensor([[1.0, 2.0, 6.0]]), *plain(3), 1e-5),
+        ("the same vector, and an epsilon of 2", torch.tensor([[1.0, 2.0, 6.0]]), *plain(3), 2.0),
         ("a thousandth of it", torch.tensor([[1e-3, 2e-3, 6e-3]]), *plain(3), 1e-5),
         (
             "a vector whose numbers are all equal",
-            torch.tensor([2.0, 2.0]),
+            torch.tensor([[2.0, 2.0]]),
             torch.ones(2),
             torch.tensor([0.5, -1]),
             1e-5,
@@ -207,6 +207,7 @@ def norm_cases(generator: torch.Generator) -> list[Case]:
         ("numbers far from zero", draw(2, 3, 6) + 300, *plain(6), 1e-5),
         ("float64", draw(4, 2, 5).double(), draw(5).double(), draw(5).double(), 1e-8),
         ("vectors that do not lie in order in memory", draw(6, 4, 2).permute(2, 1, 0), draw(6), draw(6), 1e-5),
+        ("one vector by itself", draw(6), draw(6), draw(6), 1e-5),
         ("four axes", draw(2, 1, 3, 7), draw(7), draw(7), 0.1),
     ]
     return [
@@ -886,9 +887,9 @@ def greedily(
 
 def greedy_cases(generator: torch.Generator) -> list[Case]:
     # 0 is <bos>, 1 is <eos>; a row is what may come after a word.
-    small = torch.tensor([[0.1, 0.1, 0.7, 0.1], [0.1, 0.1, 0.1, 0.7], [0.1, 0.2, 0.1, 0.6], [0.1, 0.6, 0.2, 0.1]])
-    at_once = torch.tensor([[0.1, 0.7, 0.2], [0.2, 0.2, 0.6], [0.1, 0.1, 0.8]])
-    around = torch.tensor([[0.1, 0.1, 0.8], [0.3, 0.3, 0.4], [0.1, 0.2, 0.7]])
+    small = torch.tensor([[0.08, 0.12, 0.7, 0.1], [0.1, 0.2, 0.3, 0.4], [0.1, 0.2, 0.13, 0.57], [0.07, 0.63, 0.2, 0.1]])
+    at_once = torch.tensor([[0.1, 0.7, 0.2], [0.3, 0.1, 0.6], [0.07, 0.13, 0.8]])
+    around = torch.tensor([[0.07, 0.13, 0.8], [0.1, 0.3, 0.6], [0.1, 0.2, 0.7]])
     inputs = [
         ("two words, then the end", small, 0.0, 0, 1, 6),
         ("the end at once", at_once, 0.0, 0, 1, 5),
@@ -1041,10 +1042,12 @@ SLIPS_OF_THE_BEAM = (
 def beam_cases(generator: torch.Generator) -> list[Case]:
     # After <bos> 0: 2 or 3. After 2 much may come, after 3 the end 1.
     small = torch.tensor(
-        [[0.1, 0.1, 0.5, 0.3], [0.25, 0.25, 0.25, 0.25], [0.2, 0.4, 0.2, 0.2], [0.02, 0.94, 0.02, 0.02]]
+        [[0.08, 0.12, 0.5, 0.3], [0.1, 0.2, 0.3, 0.4], [0.17, 0.4, 0.23, 0.2], [0.01, 0.94, 0.03, 0.02]]
     )
     # A short sentence is likelier; word for word, a longer one.
-    short = torch.tensor([[0.1, 0.4, 0.4, 0.1], [0.25, 0.25, 0.25, 0.25], [0.1, 0.1, 0.1, 0.7], [0.1, 0.7, 0.1, 0.1]])
+    short = torch.tensor(
+        [[0.07, 0.41, 0.39, 0.13], [0.1, 0.2, 0.3, 0.4], [0.06, 0.13, 0.11, 0.7], [0.12, 0.72, 0.09, 0.07]]
+    )
     inputs = [
         ("width 1, which is greedy", small, 0.0, 0, 1, 1, 5),
         ("a likely sentence with an unlikely first word", small, 0.0, 0, 1, 2, 5),
@@ -1190,7 +1193,7 @@ HALF_TEMPERATURE = Question(
         ),
     ),
     TEMPERATURE,
-    tolerance=0.06,
+    tolerance=0.04,
 )
 
 ASKED = [
