@@ -402,5 +402,6 @@ def _short(value: object) -> str:
     if isinstance(value, dict):
         return "{" + ", ".join(f"{name}: {_short(item)}" for name, item in value.items()) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(map(_short, value)) + "]"
+        rest = f", … {len(value)} in all" if len(value) > LARGEST_SHOWN else ""
+        return "[" + ", ".join(map(_short, value[:LARGEST_SHOWN])) + rest + "]"
     return repr(_rounded(value))
