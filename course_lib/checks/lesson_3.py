@@ -2,7 +2,7 @@
 """Exercises of lesson 3: scaled dot-product attention."""
 
 from functools import cache, partial
-from itertools import product
+from itertools import permutations, product
 from math import sqrt
 
 import torch
@@ -13,10 +13,10 @@ from course_lib.checks.engine import Case, Exercise, Misconception, Question
 
 MASKS = 'lesson 3, "The mask laboratory"; glossary.show("mask")'
 PADDING = 'lesson 3, "The mask laboratory"; glossary.show("padding mask")'
-CAUSAL = 'lesson 3, "Four shapes"; glossary.show("causal mask")'
+CAUSAL = 'lesson 3, "Four shapes"; glossary.show("causal mask"), glossary.show("key-value cache")'
 FORMULA = 'lesson 3, "Where the three come from"; glossary.show("scaled dot product")'
 ROOT = 'lesson 3, "Why divide by √d_k?"; glossary.show("scaled dot product")'
-SAT = 'lesson 3, "By hand: The cat sat"'
+BY_HAND = 'lesson 3, "By hand: The cat sat"'
 
 
 # ---- masked_softmax(scores, mask) ----
@@ -32,18 +32,18 @@ def softmax_cases(generator: torch.Generator) -> list[Case]:
     empty = some.clone()
     empty[1, 2] = False
     yes = torch.ones(2, 3, dtype=torch.bool)
-    first_two = torch.tensor([[True, True, False]])
-    large = draw(2, 3, 5)
+    first_two, only_first = torch.tensor([[True, True, False]]), torch.tensor([[True, False, False]])
+    large, lowest = draw(2, 3, 5), torch.finfo(torch.float32).min
     inputs = [
         ("two rows, all open", torch.tensor([[1.0, 2.0, 0.0], [0.0, 1.0, 0.0]]), yes),
         ("one place closed", torch.tensor([[1.0, 2.0, 3.0]]), first_two),
         ("negative scores", torch.tensor([[-3.0, -2.0, -9.0]]), torch.tensor([[True, False, True]])),
         ("large scores", torch.tensor([[100.0, 101.0, 102.0]]), first_two),
         ("a closed score far above the open ones", torch.tensor([[1.0, 0.0, 300.0]]), first_two),
-        ("a row with nothing to look at", torch.tensor([[1.0, 2.0]]), torch.tensor([[False, False]])),
-        ("very large scores", torch.tensor([[9e4, 8e4, 1e5]]), first_two),
+        ("very large scores", torch.tensor([[9e4, 8e4, 2e5]]), first_two),
         ("very negative scores", torch.tensor([[-2e5, -3e5, -4e5]]), first_two),
-        ("scores as low as a penalty", torch.tensor([[-2e9, -4e9, 0.0]]), first_two),
+        ("a row with nothing to look at", torch.tensor([[1.0, 2.0]]), torch.tensor([[False, False]])),
+        ("an open score as low as float32 allows", torch.tensor([[lowest, lowest, 0.0]]), only_first),
         ("a batch of sentences", large, some),
         ("the same scores + 100", large + 100, some),
         ("some rows with nothing to look at", draw(2, 3, 5), empty),
@@ -107,8 +107,20 @@ def added(value, scores, mask):
     return F.softmax(scores + value * (~mask).to(scores.dtype), -1)
 
 
+def infinity_multiplied(scores, mask, nothing=torch.nan):
+    return added(-torch.inf, scores, mask).nan_to_num(nothing)
+
+
 def empty_rows_zeroed(form, value, scores, mask):
     return form(value, scores, mask) * mask.any(-1, keepdim=True)
+
+
+def closed_zeroed(form, value, scores, mask):
+    return form(value, scores, mask) * mask
+
+
+def empty_rows_open(scores, mask):
+    return softmax_right(scores, mask | ~mask.any(-1, keepdim=True))
 
 
 def times_mask(scores, mask):
@@ -121,10 +133,18 @@ def naive_exponential(scores, mask, nothing=torch.nan, close=torch.mul):
 
 
 FORMS = (filled, added)
-SMALL = (-5.0, -10.0, -20.0, -50.0, -100.0, -1e3, -1e4, -1e5)
+LEAKY = (-5.0, -10.0)
+SMALL = (-20.0, -50.0, -100.0, -1e3, -1e4, -1e5)
 HUGE = (-1e6, -1e7, -1e8, -1e9, -1e10, -1e20, torch.finfo(torch.float32).min)
 NOTHING = "What should a row come to that may look at nothing? Do the case with mask [[False, False]] by hand."
-PASSED = "Compare the penalty with the scores in the failing input. Which number can no score pass?"
+STILL_WEIGHT = "If all are closed by the same finite penalty, none stands back. " + NOTHING
+INFINITY_TIMES_ZERO = (
+    "−∞ must be put in, not multiplied in. Print your penalty by itself: what stands at an *open* place?"
+)
+LEAKS = "The exponential of −5 or −10 is small, but not 0: a closed place still takes a little from the others. Which score has an exponential of exactly 0?"
+REACHED = "Compare the penalty with the scores in the failing input. Which number can no score reach?"
+# Ways to close places by a finite penalty, and to set weights to 0 afterwards.
+AFTERWARDS = [*FORMS, *(partial(mend, form) for mend, form in product((empty_rows_zeroed, closed_zeroed), FORMS))]
 MASKED_SOFTMAX = Exercise(
     "masked_softmax",
     3,
@@ -142,23 +162,27 @@ MASKED_SOFTMAX = Exercise(
             for form in (other_way_round, partial(other_way_round, nothing=torch.nan), partial(other_way_round, value=-1e9))
         ),
         Misconception("a row with nothing to look at gives NaN", NOTHING, leaves_nan),
+        *(Misconception("open places get 0 · ∞, which is NaN", INFINITY_TIMES_ZERO, partial(infinity_multiplied, nothing=value)) for value in (torch.nan, 0.0)),
         Misconception("closed scores are multiplied by 0", "A score of 0 is a score like any other: exp(0) is 1.", times_mask),
         *(
-            Misconception("a row with nothing to look at comes out uniform", "A finite penalty is the same for all of them, so none stands back. " + NOTHING, partial(form, value))
-            for value, form in product(HUGE, FORMS)
-        ),
-        *(Misconception("the penalty is finite, and large scores pass it", PASSED, partial(form, value)) for value, form in product(SMALL, FORMS)),
-        *(
-            Misconception("the penalty is finite, and large scores pass it", PASSED, partial(empty_rows_zeroed, form, value))
-            for value, form in product(SMALL + HUGE, FORMS)
-        ),
-        *(
-            Misconception("large scores overflow", "exp(100) is too large for float32. What may be subtracted from all scores of a row without changing its softmax?", partial(naive_exponential, nothing=value, close=close))
-            for value, close in product((torch.nan, 0.0), (torch.mul, closed_powers))
+            Misconception("a row with nothing to look at still gets weight", STILL_WEIGHT, form)
+            for form in (empty_rows_open, *(partial(form, value) for value, form in product(HUGE, FORMS)))
         ),
         *(
             Misconception("closed places still take part before they are removed", "Where a closed score is far above the open ones, it leaves them nothing that could be shared out again. Close it before any exponential.", partial(shared_out_again, nothing=value))
             for value in (torch.nan, 0.0)
+        ),
+        *(
+            Misconception("the penalty is finite, and a closed place still takes weight", LEAKS, partial(form, value))
+            for value, form in product(LEAKY, AFTERWARDS)
+        ),
+        *(
+            Misconception("the penalty is finite, and scores can reach it", REACHED, partial(form, value))
+            for value, form in (*product(SMALL, AFTERWARDS), *product(HUGE, AFTERWARDS[2:]))
+        ),
+        *(
+            Misconception("large scores overflow", "exp(100) is too large for float32. What may be subtracted from all scores of a row without changing its softmax?", partial(naive_exponential, nothing=value, close=close))
+            for value, close in product((torch.nan, 0.0), (torch.mul, closed_powers))
         ),
     ),
     MASKS,
@@ -178,7 +202,6 @@ def causal_cases(generator: torch.Generator) -> list[Case]:
         ("more new words than old ones", 4, 5),
         ("a length that is drawn", fresh, fresh + before),
         ("another length", fresh + 3, fresh + 3),
-        ("more queries than keys", 3, 2),
     ]
     return [Case(about, {"queries": queries, "keys": keys}) for about, queries, keys in inputs]
 
@@ -196,10 +219,6 @@ def triangle(queries, keys, offset=None, upper=False, diagonal=0):
 
 def from_the_first(queries, keys):
     return triangle(queries, keys, offset=0)
-
-
-def offset_not_negative(queries, keys):
-    return triangle(queries, keys, offset=max(0, keys - queries))
 
 
 def offset_other_sign(queries, keys):
@@ -243,7 +262,6 @@ CAUSAL_MASK = Exercise(
         Misconception("there is a row for each key", "Only the last words ask. How many rows has the table?", square),
         Misconception("the two axes in front are missing", "Scores have four axes, and so has their mask: (1, 1, query, key).", two_axes),
         Misconception("the offset has the wrong sign", AT_THE_LAST, offset_other_sign),
-        Misconception("with more queries than keys, the last query is not at the last key", "Then the first queries stand before the first key, and there is nothing that they may look at.", offset_not_negative),
     ),
     CAUSAL,
 )  # fmt: skip
@@ -265,11 +283,11 @@ def attention_cases(generator: torch.Generator) -> list[Case]:
     two_keys = torch.tensor([[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]])[None, None]
     asks = torch.tensor([[1.0, 1.0, 1.0, 1.0], [0.0, 0.0, 1.0, 1.0]])[None, None]
     tens = torch.tensor([[10.0, 0.0, 1.0], [20.0, 0.0, 1.0]])[None, None]
-    long = torch.tensor([[200.0], [150.0], [250.0]])[None, None] * torch.ones(4)  # (1, 1, 3, 4)
-    far = torch.full((1, 1, 1, 4), 200.0)
+    long = torch.tensor([[200.0], [190.0], [500.0]])[None, None] * torch.ones(4)  # (1, 1, 3, 4)
+    far = torch.full((1, 1, 1, 4), 300.0)
+    far_value = torch.tensor([[1.0, 0.0], [2.0, 0.0], [0.0, 9.0]])[None, None]
     third_closed = torch.tensor([True, True, False])[None, None, None]
-    nothing = torch.ones(1, 1, 3, 4, dtype=torch.bool)
-    nothing[..., 1, :] = False
+    nothing = torch.tensor([[True, True], [False, False]])[None, None]
     per_head = torch.stack([torch.ones(3, 3).tril(), torch.ones(3, 3).triu()])[None].bool()
     every = torch.ones(1, 1, 1, 3, dtype=torch.bool)
     crossed = [draw(2, 4, 2, 3).transpose(1, 2) for _ in range(3)]  # (batch, head, word, d_k), as heads are split
@@ -283,10 +301,10 @@ def attention_cases(generator: torch.Generator) -> list[Case]:
         ("three queries, five keys", drawn(2, 2, 3, 5, 4, 6), lengths(3, 5)),
         ("two new words after three old ones", drawn(1, 3, 2, 5, 8, 4), tall),
         ("another mask for each head", drawn(3, 2, 3, 3, 5, 2), per_head),
-        ("a query with nothing to look at", drawn(1, 2, 3, 4, 3, 2), nothing),
+        ("large scores", (far, long, far_value), third_closed),
+        ("large negative scores", (-far, long, far_value), third_closed),
+        ("a query with nothing to look at", (asks, two_keys, tens), nothing),
         ("a sentence of length 0", drawn(2, 2, 3, 3, 4, 2), lengths(3, 0)),
-        ("large scores", (far, long, draw(1, 1, 3, 2)), third_closed),
-        ("large negative scores", (-far, long, draw(1, 1, 3, 2)), third_closed),
         ("a batch of one, one head, one query", drawn(1, 1, 1, 3, 2, 4), every),
         ("one word", drawn(2, 1, 1, 1, 3, 2), torch.ones(1, 1, 1, 1, dtype=torch.bool)),
         ("all axes of one length", drawn(3, 3, 3, 3, 3, 3), lengths(2, 3, 1)),
@@ -336,6 +354,14 @@ def by_heads(query, key, value):
     return query @ key.mT / sqrt(query.shape[1])
 
 
+def by_sentences(query, key, value):
+    return query @ key.mT / sqrt(query.shape[0])
+
+
+def by_two(query, key, value):
+    return query @ key.mT / 2
+
+
 def by_value_size(query, key, value):
     return query @ key.mT / sqrt(value.shape[-1])
 
@@ -377,8 +403,9 @@ ATTENTION = Exercise(
         Misconception("the root is that of d_model, not of d_k", "How many products does one dot product add up? The other heads do not take part in it.", attention_wrong(by_model_size)),
         *(
             Misconception(f"the root is that of the number of {what}", "Print the four lengths of query.shape with their names beside them. The root belongs to how long a vector is, not to how many there are.", attention_wrong(divided))
-            for what, divided in (("keys", by_keys), ("queries", by_queries), ("heads", by_heads))
+            for what, divided in (("keys", by_keys), ("queries", by_queries), ("heads", by_heads), ("sentences", by_sentences))
         ),
+        Misconception("the root is 2, whatever the size", "2 is the root for queries and keys of four numbers. The function gets others, too.", attention_wrong(by_two)),
         Misconception("the root is that of the values' size", "A dot product adds up the numbers of a query and a key. The values may be of another size.", attention_wrong(by_value_size)),
         Misconception("the scores are multiplied by √d_k", "Should scores become larger or smaller?", attention_wrong(multiplied)),
         Misconception("the root comes after the softmax", "Divided weights no longer sum to 1. Where in the formula does the root stand?", root_after),
@@ -401,16 +428,20 @@ ATTENTION = Exercise(
         Misconception("closed scores are multiplied by 0", "A score of 0 is a score like any other: exp(0) is 1.", attention_wrong(weigh=times_mask)),
         Misconception("a query with nothing to look at gives NaN", "The softmax of nothing but −∞ is 0/0. What should such a query get? Your masked_softmax knows.", attention_wrong(weigh=leaves_nan)),
         *(
-            Misconception("a query with nothing to look at comes out uniform", "A finite penalty is the same for all keys, so none stands back. What should such a query get?", attention_wrong(weigh=partial(form, value)))
-            for value, form in product(HUGE, FORMS)
+            Misconception("open places get 0 · ∞, which is NaN", INFINITY_TIMES_ZERO, attention_wrong(weigh=partial(infinity_multiplied, nothing=value)))
+            for value in (torch.nan, 0.0)
         ),
         *(
-            Misconception("the penalty is finite, and large scores pass it", PASSED, attention_wrong(weigh=partial(form, value)))
-            for value, form in product(SMALL, FORMS)
+            Misconception("a query with nothing to look at still gets weight", "If all keys are closed by the same finite penalty, none stands back. What should such a query get? Your masked_softmax knows.", attention_wrong(weigh=form))
+            for form in (empty_rows_open, *(partial(form, value) for value, form in product(HUGE, FORMS)))
         ),
         *(
-            Misconception("the penalty is finite, and large scores pass it", PASSED, attention_wrong(weigh=partial(empty_rows_zeroed, form, value)))
-            for value, form in product(SMALL, FORMS)
+            Misconception("the penalty is finite, and a closed place still takes weight", LEAKS, attention_wrong(weigh=partial(form, value)))
+            for value, form in product(LEAKY, AFTERWARDS)
+        ),
+        *(
+            Misconception("the penalty is finite, and scores can reach it", REACHED, attention_wrong(weigh=partial(form, value)))
+            for value, form in product(SMALL, AFTERWARDS)
         ),
         Misconception("the weights come before the output", "Both are there, in the other order: the output first, then the weights.", attention_wrong(give=lambda w, v: [w, w @ v])),
         Misconception("only the output is returned", "Two things are asked for: the output, then the weights.", attention_wrong(give=lambda w, v: w @ v)),
@@ -420,46 +451,55 @@ ATTENTION = Exercise(
 )  # fmt: skip
 
 
-# ---- the article's "sat" ----
+# ---- what "cat" looks at, with the article's words ----
 
 WORDS = torch.tensor([[0.1, 0.3, 0.2, 0.4], [0.8, 0.1, 0.6, 0.2], [0.2, 0.9, 0.1, 0.7]])  # The, cat, sat
-TO_ALL = WORDS @ WORDS[2]  # (3,): sat · The, sat · cat, sat · sat
+TO_ALL = WORDS @ WORDS[1]  # (3,): cat · The, cat · cat, cat · sat
+OTHERS = TO_ALL[[0, 2]]
 
-SAT_SCORE = Question(
-    "sat_score",
+CAT_SCORE = Question(
+    "cat_score",
     3,
-    lambda: TO_ALL[2].item(),
+    lambda: TO_ALL[1].item(),
     (
-        Misconception("that is divided by √d_k", "The dot product alone is asked for, for now.", lambda: TO_ALL[2].item() / 2),
-        Misconception("that is the length of the vector", "The dot product of a vector with itself is its length *before* the root is taken.", lambda: TO_ALL[2].sqrt().item()),
-        Misconception("that is the sum of the numbers of sat", "Each number of the one vector meets the number in the same place of the other: four products.", lambda: WORDS[2].sum().item()),
-        Misconception("that is sat · The", "Here sat looks at itself.", lambda: TO_ALL[0].item()),
-        Misconception("that is sat · cat", "Here sat looks at itself.", lambda: TO_ALL[1].item()),
-        Misconception("that is a number of the article's", "The article prints it for another word, where sat looks at The. Add the four products yourself.", 0.63),
+        Misconception("that is divided by √d_k", "The dot product alone is asked for, for now.", lambda: TO_ALL[1].item() / 2),
+        Misconception("that is the length of the vector", "The dot product of a vector with itself is its length *before* the root is taken.", lambda: TO_ALL[1].sqrt().item()),
+        Misconception("that is the sum of the numbers of cat", "Each number of the one vector meets the number in the same place of the other: four products.", lambda: WORDS[1].sum().item()),
+        Misconception("that is cat · The", "Here cat looks at itself.", lambda: TO_ALL[0].item()),
+        Misconception("that is cat · sat", "Here cat looks at itself.", lambda: TO_ALL[2].item()),
+        Misconception("that is sat · sat", "Here cat looks at itself. The lesson followed sat.", lambda: (WORDS[2] @ WORDS[2]).item()),
     ),
-    SAT,
+    BY_HAND,
     tolerance=0.005,
 )  # fmt: skip
 
-SAT_WEIGHTS = Question(
-    "sat_weights",
+CAT_WEIGHTS = Question(
+    "cat_weights",
     3,
     lambda: (TO_ALL / 2).softmax(0),
     (
         Misconception("these are without √d_k", "Each score is divided first. The words have four numbers.", lambda: TO_ALL.softmax(0)),
         Misconception("these are divided by d_k, not by its root", "√4 is what the scores are divided by.", lambda: (TO_ALL / 4).softmax(0)),
+        Misconception("the scores are multiplied by √d_k", "Should scores become larger or smaller?", lambda: (TO_ALL * 2).softmax(0)),
         Misconception("the root is that of the number of words", "There are three words, but how many numbers has each?", lambda: (TO_ALL / sqrt(3)).softmax(0)),
         Misconception("these are a plain ratio, not a softmax", "Exponentials first, then each divided by their sum.", lambda: TO_ALL / TO_ALL.sum()),
         Misconception("these are the scores, not yet the weights", "Weights sum to 1. What makes weights of scores?", lambda: TO_ALL / 2),
         Misconception("these are the dot products, not yet the weights", "Weights sum to 1. What makes weights of scores?", lambda: TO_ALL),
-        Misconception("sat itself is left out", "Three words, three weights: sat may look at itself, too.", lambda: (TO_ALL[:2] / 2).softmax(0)),
-        Misconception("sat itself is left out, and √d_k too", "Three words, three weights: sat may look at itself, too. And each score is divided first.", lambda: TO_ALL[:2].softmax(0)),
-        Misconception("those are the article's numbers", "It leaves sat out, takes a plain ratio, and does not divide by the root.", [0.58, 0.42]),
-        Misconception("those are the article's numbers, with nothing for sat", "sat may look at itself like at any other word.", [0.58, 0.42, 0.0]),
-        Misconception("the order is another one", "The order of the sentence is wanted: The, cat, sat.", lambda: (TO_ALL / 2).softmax(0)[[2, 1, 0]]),
+        *(
+            Misconception("these are the exponentials, not yet the weights", "Weights sum to 1. What is each exponential divided by?", form)
+            for form in (lambda: (TO_ALL / 2).exp(), lambda: TO_ALL.exp())
+        ),
+        Misconception("cat itself is left out", "Three words, three weights: cat may look at itself, too.", lambda: (OTHERS / 2).softmax(0)),
+        Misconception("cat itself is left out, and √d_k too", "Three words, three weights: cat may look at itself, too. And each score is divided first.", lambda: OTHERS.softmax(0)),
+        Misconception("these are the weights of sat", "The lesson followed sat. Here cat looks.", lambda: (WORDS @ WORDS[2] / 2).softmax(0)),
+        *(
+            Misconception("the order is another one", "The order of the sentence is wanted: The, cat, sat.", partial(lambda order: (TO_ALL / 2).softmax(0)[list(order)], order))
+            for order in permutations(range(3)) if order != (0, 1, 2)
+        ),
+        Misconception("one decimal is not enough", "Each is right as far as it goes. Two decimals are wanted.", [0.3, 0.4, 0.3]),
         Misconception("these are percentages", "Shares of 1 are wanted, such as 0.25 for 25 %.", lambda: 100 * (TO_ALL / 2).softmax(0)),
     ),
-    SAT,
+    BY_HAND,
     tolerance=0.005,
 )  # fmt: skip
 
@@ -537,6 +577,16 @@ def two(number):
     return 2.0
 
 
+def look_sums_the_others(words, who):
+    output, weights = look_right(words, who)
+    return [output - weights[who] * words[who], weights]
+
+
+def look_puts_itself_last(words, who):
+    output, weights = look_right(words, who)
+    return [output, torch.cat([weights[:who], weights[who + 1 :], weights[who : who + 1]])]
+
+
 LEFT_OUT = "Which words does the article let it look at? A word may look at itself like at any other."
 UNDIVIDED = "Look at the scores once more: a dot product of long vectors is large merely because they are long."
 RATIO = "A share of the sum is no softmax: it breaks as soon as a score is negative, or all are 0."
@@ -556,11 +606,13 @@ LOOK = Exercise(
         Misconception("all words look, not only the one asked for", "Only the row of `who` is wanted: one output, and one list of weights.", look_all),
         Misconception("the root is that of the number of words", "How many numbers has a word? That is not how many words there are.", look_divides_by_words),
         Misconception("the root comes after the softmax", "Divided weights no longer sum to 1. Which line should be divided?", look_divides_weights),
+        Misconception("the word itself is left out of the output", "The weights are those of all words. Is the sum over all of them, too?", look_sums_the_others),
+        Misconception("the weights are in another order", "The weights are wanted in the order of the words: the first belongs to the first word, whoever looks.", look_puts_itself_last),
         Misconception("its own score is set to 0", "The word's score with itself is a dot product like the others.", look_closes_itself),
         Misconception("the weights come before the output", "Both are there, in the other order: the output first, then the weights.", look_wrong(give=lambda w, v: [w, w @ v])),
         Misconception("only the output is returned", "Two things are asked for: the output, then the weights.", look_wrong(give=lambda w, v: w @ v)),
     ),
-    SAT,
+    BY_HAND,
 )  # fmt: skip
 
 
@@ -591,11 +643,11 @@ SATURATED = Question(
             Misconception("it is above 0.9 before that", "The *smallest* plotted d_k is asked for. Go to the left as long as the points stay above the line.", width)
             for width in WIDTHS[7:]
         ),
-        Misconception("that is where the largest weight passes one half", "The other line, at 0.9, is meant.", lambda: first_width_above(0.5)),
+        Misconception("without the root the largest weight is only a little above one half there", "The other line, at 0.9, is meant. Or do both curves rise in your figure? Then scaled_attention lacks the root: mend exercise 6 first.", lambda: first_width_above(0.5)),
         Misconception("that is the weight, not the width", "Read downwards from the point to the axis of d_k.", lambda: round(largest_weight(first_width_above(0.9)), 2)),
     ),
     ROOT,
     tolerance=0.01,
 )  # fmt: skip
 
-ASKED = [SAT_SCORE, SAT_WEIGHTS, LOOK, MASKED_SOFTMAX, CAUSAL_MASK, ATTENTION, SATURATED]
+ASKED = [CAT_SCORE, CAT_WEIGHTS, LOOK, MASKED_SOFTMAX, CAUSAL_MASK, ATTENTION, SATURATED]

@@ -89,30 +89,94 @@ def the_usual_three_lines(scores, mask):
     return torch.softmax(scores, dim=-1)
 
 
-@wrong("masked_softmax", "a row with nothing to look at comes out uniform")
+@wrong("masked_softmax", "a row with nothing to look at still gets weight")
 def annotated_transformer(scores, mask):
     return F.softmax(scores.masked_fill(mask == 0, -1e9), dim=-1)
 
 
-@wrong("masked_softmax", "a row with nothing to look at comes out uniform")
+@wrong("masked_softmax", "a row with nothing to look at still gets weight")
 def lowest_number_there_is(scores, mask):
     lowest = torch.finfo(scores.dtype).min
     return torch.where(mask, scores, lowest).softmax(-1)
 
 
-@wrong("masked_softmax", "the penalty is finite, and large scores pass it")
+@wrong("masked_softmax", "a row with nothing to look at still gets weight")
+def leaves_empty_rows_open(scores, mask):
+    closed = scores.masked_fill(~mask, -torch.inf)
+    return torch.where(mask.any(-1, keepdim=True), closed, scores).softmax(-1)
+
+
+@wrong("masked_softmax", "a row with nothing to look at still gets weight")
+def adds_a_million(scores, mask):
+    return F.softmax(scores - 1e6 * (1 - mask.int()), -1)
+
+
+@wrong("masked_softmax", "open places get 0 · ∞, which is NaN")
+def multiplies_infinity(scores, mask):
+    return (scores + (~mask) * -torch.inf).softmax(-1)
+
+
+@wrong("masked_softmax", "open places get 0 · ∞, which is NaN")
+def multiplies_infinity_with_floats(scores, mask):
+    return F.softmax(scores + (1 - mask.float()) * float("-inf"), dim=-1)
+
+
+@wrong("masked_softmax", "open places get 0 · ∞, which is NaN")
+def multiplies_infinity_and_hides_it(scores, mask):
+    bias = (mask.to(scores.dtype) - 1) * torch.inf
+    return torch.softmax(scores + bias, -1).nan_to_num()
+
+
+@wrong("masked_softmax", "the penalty is finite, and a closed place still takes weight")
+def minus_ten(scores, mask):
+    return torch.where(mask, scores, -10.0).softmax(-1)
+
+
+@wrong("masked_softmax", "the penalty is finite, and a closed place still takes weight")
+def minus_ten_and_closed_mended(scores, mask):
+    return F.softmax(scores - 10 * ~mask, -1).masked_fill(~mask, 0)
+
+
+@wrong("masked_softmax", "the penalty is finite, and scores can reach it")
+def minus_a_hundred(scores, mask):
+    return scores.masked_fill(mask.logical_not(), -100).softmax(dim=-1)
+
+
+@wrong("masked_softmax", "the penalty is finite, and scores can reach it")
+def minus_a_hundred_thousand(scores, mask):
+    return torch.softmax(scores + torch.where(mask, 0.0, -1e5), -1)
+
+
+@wrong("masked_softmax", "the penalty is finite, and scores can reach it")
+def a_billion_and_closed_mended(scores, mask):
+    weights = scores.masked_fill(mask == 0, -1e9).softmax(-1)
+    return torch.where(mask, weights, torch.zeros_like(weights))
+
+
+@wrong("masked_softmax", "the penalty is finite, and scores can reach it")
+def lowest_number_and_closed_mended(scores, mask):
+    return torch.where(mask, scores, torch.finfo(scores.dtype).min).softmax(-1) * mask
+
+
+@wrong("masked_softmax", "the penalty is finite, and scores can reach it")
+def lowest_number_and_empty_rows_mended(scores, mask):
+    weights = scores.masked_fill(~mask, torch.finfo(torch.float32).min).softmax(-1)
+    return weights.masked_fill(~mask.any(-1, keepdim=True), 0.0)
+
+
+@wrong("masked_softmax", "the penalty is finite, and scores can reach it")
 def adds_ten_thousand(scores, mask):
     bias = (1.0 - mask.float()) * -10000.0
     return (scores + bias).softmax(-1)
 
 
-@wrong("masked_softmax", "the penalty is finite, and large scores pass it")
+@wrong("masked_softmax", "the penalty is finite, and scores can reach it")
 def a_finite_penalty_and_empty_rows_mended(scores, mask):
     weights = scores.masked_fill(~mask, -1e4).softmax(-1)
     return torch.where(mask.any(-1, keepdim=True), weights, 0.0)
 
 
-@wrong("masked_softmax", "the penalty is finite, and large scores pass it")
+@wrong("masked_softmax", "the penalty is finite, and scores can reach it")
 def a_huge_penalty_and_empty_rows_mended(scores, mask):
     weights = torch.softmax(scores + torch.where(mask, 0.0, -1e9), -1)
     return weights * mask.any(-1)[..., None]
@@ -262,12 +326,6 @@ def minus_the_offset(queries, keys):
     return (torch.arange(keys) <= torch.arange(queries)[:, None] - (keys - queries))[None, None]
 
 
-@wrong("causal", "with more queries than keys, the last query is not at the last key")
-def clamps_the_offset(queries, keys):
-    past = keys - queries if keys > queries else 0
-    return torch.tensor([[[[j <= i + past for j in range(keys)] for i in range(queries)]]])
-
-
 @wrong("causal", "the result is not boolean")
 def zeros_and_infinities(queries, keys):
     return torch.full((1, 1, queries, keys), -torch.inf).triu(1 + keys - queries)
@@ -289,8 +347,7 @@ def in_loops(queries, keys):
 
 @right("causal")
 def last_rows_of_a_square(queries, keys):
-    largest = max(queries, keys)
-    return torch.ones(1, 1, largest, largest, dtype=torch.bool).tril()[..., largest - queries :, largest - keys :]
+    return torch.ones(1, 1, keys, keys, dtype=torch.bool).tril()[:, :, -queries:]
 
 
 @right("causal")
@@ -346,6 +403,16 @@ def root_of_the_wrong_index(query, key, value, mask):
 def root_of_axis_one(query, key, value, mask):
     scores = query @ key.mT / math.sqrt(query.shape[1])
     return both(F.softmax(scores.masked_fill(mask == 0, -1e9), -1), value)
+
+
+@wrong("scaled_attention", "the root is that of the number of sentences")
+def root_of_len_of_query(query, key, value, mask):
+    return both(safe(dots(query, key) / len(query) ** 0.5, mask), value)
+
+
+@wrong("scaled_attention", "the root is 2, whatever the size")
+def root_of_the_example(query, key, value, mask):
+    return both(safe(dots(query, key) * 0.5, mask), value)
 
 
 @wrong("scaled_attention", "the root is that of the values' size")
@@ -447,20 +514,32 @@ def forgets_empty_rows(query, key, value, mask):
     return weights @ value, weights
 
 
-@wrong("scaled_attention", "the penalty is finite, and large scores pass it")
+@wrong("scaled_attention", "open places get 0 · ∞, which is NaN")
+def infinity_times_the_closed(query, key, value, mask):
+    scores = query @ key.transpose(-1, -2) / query.size(-1) ** 0.5
+    return both(F.softmax(scores - np.inf * (1 - mask.float()), dim=-1), value)
+
+
+@wrong("scaled_attention", "the penalty is finite, and a closed place still takes weight")
+def minus_ten_in_attention(query, key, value, mask):
+    scores = query @ key.transpose(-1, -2) / query.size(-1) ** 0.5
+    return both(F.softmax(torch.where(mask, scores, -10.0), dim=-1), value)
+
+
+@wrong("scaled_attention", "the penalty is finite, and scores can reach it")
 def minus_ten_thousand(query, key, value, mask):
     scores = query @ key.transpose(-1, -2) / query.size(-1) ** 0.5
     return both(F.softmax(scores - 10_000 * mask.logical_not(), dim=-1), value)
 
 
-@wrong("scaled_attention", "the penalty is finite, and large scores pass it")
+@wrong("scaled_attention", "the penalty is finite, and scores can reach it")
 def minus_ten_thousand_and_empty_rows_mended(query, key, value, mask):
     scores = query @ key.transpose(-1, -2) / query.size(-1) ** 0.5
     weights = F.softmax(torch.where(mask, scores, -1e4), dim=-1)
     return both(weights * mask.any(dim=-1, keepdim=True), value)
 
 
-@wrong("scaled_attention", "a query with nothing to look at comes out uniform")
+@wrong("scaled_attention", "a query with nothing to look at still gets weight")
 def minus_a_billion(query, key, value, mask):
     scores = query @ key.transpose(-1, -2) / query.size(-1) ** 0.5
     return both(F.softmax(scores.masked_fill(mask == 0, -1e9), dim=-1), value)
@@ -522,32 +601,37 @@ def in_four_loops(query, key, value, mask):
     return output, weights
 
 
-# ---- sat ----
+# ---- cat ----
 
-wrong_value("sat_score", 0.675, "that is divided by √d_k")
-wrong_value("sat_score", 1.16, "that is the length of the vector")
-wrong_value("sat_score", 1.9, "that is the sum of the numbers of sat")
-wrong_value("sat_score", 0.59, "that is sat · The")
-wrong_value("sat_score", 0.45, "that is sat · cat")
-wrong_value("sat_score", 0.63, "that is a number of the article's")
-wrong_value("sat_score", 1.25, "1.25 is not right")
-right_value("sat_score", 1.35)
-right_value("sat_score", torch.tensor(0.04 + 0.81 + 0.01 + 0.49))
+wrong_value("cat_score", 0.525, "that is divided by √d_k")
+wrong_value("cat_score", 1.02, "that is the length of the vector")
+wrong_value("cat_score", 1.7, "that is the sum of the numbers of cat")
+wrong_value("cat_score", 0.31, "that is cat · The")
+wrong_value("cat_score", 0.45, "that is cat · sat")
+wrong_value("cat_score", 1.35, "that is sat · sat")
+wrong_value("cat_score", 1.15, "1.15 is not right")
+right_value("cat_score", 1.05)
+right_value("cat_score", torch.tensor(0.64 + 0.01 + 0.36 + 0.04))
 
-wrong_value("sat_weights", [0.25, 0.22, 0.53], "these are without √d_k")
-wrong_value("sat_weights", [0.315, 0.304, 0.381], "these are divided by d_k, not by its root")
-wrong_value("sat_weights", [0.288, 0.266, 0.447], "the root is that of the number of words")
-wrong_value("sat_weights", [0.247, 0.188, 0.565], "these are a plain ratio, not a softmax")
-wrong_value("sat_weights", [0.295, 0.225, 0.675], "these are the scores, not yet the weights")
-wrong_value("sat_weights", [0.59, 0.45, 1.35], "these are the dot products, not yet the weights")
-wrong_value("sat_weights", [0.5175, 0.4825], "sat itself is left out")
-wrong_value("sat_weights", [0.535, 0.465], "sat itself is left out, and √d_k too")
-wrong_value("sat_weights", (0.58, 0.42), "those are the article's numbers")
-wrong_value("sat_weights", [0.58, 0.42, 0], "those are the article's numbers, with nothing for sat")
-wrong_value("sat_weights", [0.43, 0.27, 0.29], "the order is another one")
-wrong_value("sat_weights", [29.5, 27.5, 43.1], "these are percentages")
-right_value("sat_weights", [0.29, 0.27, 0.43])
-right_value("sat_weights", np.array([0.2946, 0.2747, 0.4307]))
+wrong_value("cat_weights", [0.24, 0.49, 0.27], "these are without √d_k")
+wrong_value("cat_weights", [0.309, 0.371, 0.32], "these are divided by d_k, not by its root")
+wrong_value("cat_weights", [0.15, 0.65, 0.2], "the scores are multiplied by √d_k")
+wrong_value("cat_weights", [0.28, 0.42, 0.3], "the root is that of the number of words")
+wrong_value("cat_weights", [0.17, 0.58, 0.25], "these are a plain ratio, not a softmax")
+wrong_value("cat_weights", [0.155, 0.525, 0.225], "these are the scores, not yet the weights")
+wrong_value("cat_weights", [0.31, 1.05, 0.45], "these are the dot products, not yet the weights")
+wrong_value("cat_weights", [1.17, 1.69, 1.25], "these are the exponentials, not yet the weights")
+wrong_value("cat_weights", [1.36, 2.86, 1.57], "these are the exponentials, not yet the weights")
+wrong_value("cat_weights", [0.48, 0.52], "cat itself is left out")
+wrong_value("cat_weights", (0.465, 0.535), "cat itself is left out, and √d_k too")
+wrong_value("cat_weights", [0.29, 0.27, 0.43], "these are the weights of sat")
+wrong_value("cat_weights", [0.41, 0.28, 0.3], "the order is another one")
+wrong_value("cat_weights", [0.3, 0.41, 0.28], "the order is another one")
+wrong_value("cat_weights", [0.3, 0.4, 0.3], "one decimal is not enough")
+wrong_value("cat_weights", [28.4, 41.1, 30.5], "these are percentages")
+right_value("cat_weights", [0.28, 0.41, 0.3])
+right_value("cat_weights", [0.28, 0.41, 0.31])
+right_value("cat_weights", np.array([0.2841, 0.4113, 0.3047]))
 
 
 # ---- look ----
@@ -627,6 +711,19 @@ def root_in_the_wrong_line(words, who):
     return weights @ words.numpy(), weights
 
 
+@wrong("look", "the word itself is left out of the output")
+def sums_the_others(words, who):
+    weights = plain_softmax((words @ words[who]).numpy() / words.shape[1] ** 0.5)
+    return sum(weights[i] * words[i] for i in range(len(words)) if i != who) + torch.zeros(words.shape[1]), weights
+
+
+@wrong("look", "the weights are in another order")
+def itself_last(words, who):
+    order = [i for i in range(len(words)) if i != who] + [who]
+    weights = F.softmax(words[order] @ words[who] / math.sqrt(words.shape[1]), dim=0)
+    return weights @ words[order], weights
+
+
 @wrong("look", "its own score is set to 0")
 def zero_for_itself(words, who):
     scores = [0.0 if i == who else float(words[i] @ words[who]) / words.shape[1] ** 0.5 for i in range(len(words))]
@@ -673,6 +770,6 @@ def in_plain_python(words, who):
 wrong_value("saturated_at", 32, "that is still below 0.9")
 wrong_value("saturated_at", 128, "it is above 0.9 before that")
 wrong_value("saturated_at", 1024, "it is above 0.9 before that")
-wrong_value("saturated_at", 8, "that is where the largest weight passes one half")
+wrong_value("saturated_at", 8, "without the root the largest weight is only a little above one half there")
 wrong_value("saturated_at", 0.94, "that is the weight, not the width")
 right_value("saturated_at", 64)
