@@ -48,6 +48,13 @@ def test_each_exercise_is_asked_in_its_lesson_visibly_and_hidden(path):
 
 
 @each_source
+def test_the_lesson_leads_to_its_exercises_and_back(path):
+    lesson = read(FOLDER.parent / path.name)
+    assert any(f"](exercises/{path.name})" in cell.source for cell in lesson.cells)
+    assert f"](../{path.name})" in read(path).cells[0].source
+
+
+@each_source
 def test_hidden_tests_and_solutions_stand_in_their_regions(path):
     for cell in read(path).cells:
         if mark(cell).get("grade"):
