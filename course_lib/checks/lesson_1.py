@@ -1,5 +1,6 @@
 """Exercises of lesson 1: the RNN bottleneck."""
 
+import math
 from functools import cache
 
 import torch
@@ -8,9 +9,10 @@ from torch.nn import functional as F
 from course_lib.checks.engine import Case, Exercise, Misconception, Question
 
 BY_HAND = 'lesson 1, "A recurrence, by hand"; glossary.show("recurrent neural network")'
+AT_PADDING = 'exercise 2, "at padding a state stays as it is"; glossary.show("recurrent neural network")'
 KNOWS = 'lesson 1, "What can a state know?"; glossary.show("jacobian")'
 FORCING = 'lesson 1, "Teacher forcing"; glossary.show("teacher forcing")'
-LOSS = 'lesson 1, "Teacher forcing"; glossary.show("cross-entropy")'
+LOSS = 'exercise 5, "By hand"; glossary.show("cross-entropy")'
 MEMORY = 'lesson 1, "How much fits into a vector?"; glossary.show("bottleneck")'
 
 
@@ -45,6 +47,13 @@ def step_cases(generator: torch.Generator) -> list[Case]:
         ("numbers that do not lie in order in memory", apart),
     ]
     return [Case(about, dict(zip(("x", "state", "W_x", "W_h", "b"), given, strict=True))) for about, given in inputs]
+
+
+def drive_step(answer, x, state, W_x, W_h, b):
+    given = answer(x, state, W_x, W_h, b)
+    if isinstance(given, list | tuple):
+        return "a list"
+    return "a NumPy array" if type(given).__module__ == "numpy" else given
 
 
 def step_right(x, state, W_x, W_h, b):
@@ -102,6 +111,14 @@ def batch_last(x, state, W_x, W_h, b):
     return step_right(x, state, W_x, W_h, b).T
 
 
+def as_list(x, state, W_x, W_h, b):
+    return step_right(x, state, W_x, W_h, b).tolist()
+
+
+def as_array(x, state, W_x, W_h, b):
+    return step_right(x, state, W_x, W_h, b).numpy()
+
+
 TURNED = (
     "In W x every *row* of W meets the word's vector. Here the words are the rows of x: what has to be turned, so "
     "that rows meet rows?"
@@ -157,10 +174,23 @@ RNN_STEP = Exercise(
             bias_along_the_batch,
         ),
         Misconception(
-            "the result is state × batch", "Batch first: one row for each sentence, as in x and state.", batch_last
+            "the result is (d_h, batch), not (batch, d_h)",
+            "Batch first: one row for each sentence, as in x and state.",
+            batch_last,
+        ),
+        Misconception(
+            "it returns a list, not a tensor",
+            "Exercise 2 needs a tensor to go on with: torch.tensor makes one of numbers, torch.stack one of tensors.",
+            as_list,
+        ),
+        Misconception(
+            "it returns a NumPy array, not a tensor",
+            "Exercise 2 needs a tensor to go on with: torch.from_numpy makes one.",
+            as_array,
         ),
     ),
     BY_HAND,
+    drive_step,
 )
 
 
@@ -195,11 +225,15 @@ def batch_cases(generator: torch.Generator) -> list[Case]:
     return [Case(about, dict(zip(("x", "mask", "W_x", "W_h", "b"), given, strict=True))) for about, given in inputs]
 
 
-def read_states(x, mask, W_x, W_h, b, chosen=lambda word, new, old: torch.where(word[:, None], new, old), start=None):
+def stays(word, new, old):
+    return torch.where(word[:, None], new, old)
+
+
+def read_states(x, mask, W_x, W_h, b, chosen=stays, start=None, step=step_right):
     """All states, h_0 first; `chosen` picks between the new state and the old one."""
     states = [x.new_zeros(len(x), len(W_h)) if start is None else start]
     for place in range(x.shape[1]):
-        states.append(chosen(mask[:, place], step_right(x[:, place], states[-1], W_x, W_h, b), states[-1]))
+        states.append(chosen(mask[:, place], step(x[:, place], states[-1], W_x, W_h, b), states[-1]))
     return torch.stack(states, 1)
 
 
@@ -283,6 +317,23 @@ def starts_from_ones(x, mask, W_x, W_h, b):
     return read_states(x, mask, W_x, W_h, b, start=x.new_ones(len(x), len(W_h)))[:, 1:]
 
 
+def stores_the_new(x, mask, W_x, W_h, b):
+    before = read_states(x, mask, W_x, W_h, b)[:, :-1]
+    return torch.tanh(F.linear(x, W_x, b) + F.linear(before, W_h))
+
+
+def carried_over(x, mask, W_x, W_h, b):
+    rows, state = [], x.new_zeros(1, len(W_h))
+    for words, on in zip(x, mask, strict=True):
+        rows.append(read_states(words[None], on[None], W_x, W_h, b, start=state)[:, 1:])
+        state = rows[-1][:, -1]
+    return torch.cat(rows)
+
+
+def another_step(step):
+    return lambda x, mask, W_x, W_h, b: read_states(x, mask, W_x, W_h, b, step=step)[:, 1:]
+
+
 FORGOTTEN = "The state that one step gives must be the one that the next step is given."
 READ_BATCH = Exercise(
     "read_batch",
@@ -344,6 +395,17 @@ READ_BATCH = Exercise(
         ),
         Misconception("the state does not start from zeros", "What is h_0 in the lesson?", starts_from_ones),
         Misconception(
+            "at padding the new state is stored, though the old one is kept",
+            "Two states are at hand at each place: the one that the step gives, and the one that goes on. Which of the "
+            "two do you store?",
+            stores_the_new,
+        ),
+        Misconception(
+            "the state of one sentence is carried into the next",
+            "Each sentence starts from zeros. In which loop does your state become zero?",
+            carried_over,
+        ),
+        Misconception(
             "the mask runs along the state's numbers, not along the sentences",
             "mask[:, j] has a value for each *sentence*. Write its shape beside that of the state, and see "
             "which axes meet (from the right).",
@@ -354,8 +416,28 @@ READ_BATCH = Exercise(
             "x may be float64, and torch.zeros makes float32. How does one make zeros that are like x?",
             starts_in_float32,
         ),
+        *(
+            Misconception(
+                "one step is not that of exercise 1",
+                "Is exercise 1 ✓, and was its cell run after its last change? A fault in rnn_step comes back here.",
+                another_step(step),
+            )
+            for step in (
+                no_tanh,
+                logistic,
+                step_transposed(True, True),
+                step_transposed(False, True),
+                step_transposed(True, False),
+                no_bias,
+                tanh_of_the_word,
+                tanh_of_word_and_bias,
+                tanh_before_bias,
+                exchanged,
+                added_to_the_old,
+            )
+        ),
     ),
-    BY_HAND,
+    AT_PADDING,
 )
 
 
@@ -391,6 +473,11 @@ FEELS = Question(
             "A row is a state, a column a word. Row 1: what does the state after the first word feel?",
             lambda: [list(row) for row in zip(*felt(), strict=True)],
         ),
+        Misconception(
+            "rows and columns have changed places",
+            "A row is a state, a column a word. Row 1: what does the state after the first word feel?",
+            grid("11111", "01111", "00111", "00011", "00001"),
+        ),
         Misconception("padding is felt", PADDED, grid("10000", "11000", "11100", "11110", "11111")),
         Misconception(
             "the states at padding feel nothing",
@@ -425,6 +512,16 @@ FEELS = Question(
             "the places of padding are missing",
             "There are five places, so five states and five columns.",
             grid("100", "110", "111"),
+        ),
+        Misconception(
+            "the places of padding are missing",
+            "There are five places, so five states and five columns.",
+            grid("10000", "11000", "11100"),
+        ),
+        Misconception(
+            "each row needs five numbers",
+            "One for each place: the last two columns are the places of padding.",
+            grid("100", "110", "111", "111", "111"),
         ),
         Misconception(
             "1 and 0 are the wrong way round",
@@ -549,6 +646,43 @@ def end_everywhere(words):
     return _beside(words, BOS, None), target.where(target != PAD, EOS)
 
 
+def no_begin_and_longer(words):
+    return _beside(words, None, PAD), _ended(words)
+
+
+def no_begin_and_shorter(words):
+    return words, _ended(words)
+
+
+def marks_swapped(words):
+    reads, writes = forcing_right(words)
+    return reads.where(reads != BOS, EOS), writes.where(writes != EOS, BOS)
+
+
+def end_too_far(words):
+    target = _beside(words, None, PAD)
+    target[torch.arange(len(words)), (words != PAD).sum(1) + 1] = EOS
+    return _beside(words, BOS, None), target
+
+
+def end_too_far_where_it_fits(words):
+    wide = _beside(words, None, PAD).repeat(1, 2)
+    wide[:, words.shape[1] :] = PAD
+    wide = wide.scatter(1, (words != PAD).sum(1, keepdim=True) + 1, EOS)
+    return _beside(words, BOS, None), wide[:, : words.shape[1] + 1]
+
+
+def ends_of_all_rows(words):
+    target = _beside(words, None, PAD)
+    target[:, (words != PAD).sum(1)] = EOS
+    return _beside(words, BOS, None), target
+
+
+def uneven(words):
+    rows = [[word for word in row if word != PAD] for row in words.tolist()]
+    return [[BOS, *row] for row in rows], [[*row, EOS] for row in rows]
+
+
 def in_floats(words):
     return tuple(one.float() for one in forcing_right(words))
 
@@ -602,6 +736,39 @@ TEACHER_FORCING = Exercise(
             "What can the decoder read at its first step, before it has written anything?",
             no_begin,
         ),
+        *(
+            Misconception(
+                "the input has no begin mark",
+                "What can the decoder read at its first step, before it has written anything?",
+                answer,
+            )
+            for answer in (no_begin_and_longer, no_begin_and_shorter)
+        ),
+        Misconception(
+            "begin and end mark have changed places",
+            "Which number is the begin mark, and which one the end mark? The text of the exercise says it.",
+            marks_swapped,
+        ),
+        *(
+            Misconception(
+                "the end mark stands one place too far",
+                "Places are counted from 0. In a sentence of one word, at which place does that word stand, and at "
+                "which the end mark?",
+                answer,
+            )
+            for answer in (end_too_far, end_too_far_where_it_fits)
+        ),
+        Misconception(
+            "each row has the end marks of all rows",
+            "t[:, places] sets these places in *every* row. One place in each row is wanted: which row goes with "
+            "which place?",
+            ends_of_all_rows,
+        ),
+        Misconception(
+            "the rows are of unequal length",
+            "A tensor is a rectangle. With what is a shorter row to be filled up?",
+            uneven,
+        ),
         Misconception(
             "the end mark replaces the last word",
             "Compare a row of your target with its sentence: is every word still there? Count places from 0.",
@@ -630,15 +797,19 @@ def loss_cases(generator: torch.Generator) -> list[Case]:
         return [scale * torch.randn(*mask.shape, size, generator=generator), words, mask]
 
     certain = drawn([3], 3, 4)
-    certain[0][0, 1] = -200 * F.one_hot(certain[1][0, 1], 4)  # the right word at probability e^-200: float32 has none
+    certain[0][0, 1] = -1000 * F.one_hot(certain[1][0, 1], 4)  # a probability of e^-1000: float64 has none either
     behind = drawn([2, 3], 3, 3)
     behind[0][0, 2] = torch.tensor([-150.0, 0.0, 150.0])  # at padding, whose number is 0
-    raised, doubled, apart = drawn([4, 2], 4, 5), drawn([2, 3], 3, 4), drawn([3, 2, 1, 3], 3, 4)
+    told, zero, raised = drawn([2], 3, 3), drawn([2], 2, 3), drawn([2], 2, 3)
+    told[1][0, 2], zero[1][0, 0] = 1, 0
+    doubled, apart = drawn([2, 3], 3, 4), drawn([3, 2, 1, 3], 3, 4)
     apart[0] = torch.randn(4, 3, 4, generator=generator).permute(2, 1, 0)
     inputs = [
         ("one sentence of two words", drawn([2], 2, 3)),
         ("two words and one place of padding", drawn([2], 3, 3)),
         ("two sentences, one shorter", drawn([3, 1], 3, 4)),
+        ("a word's number at padding", told),
+        ("a word whose number is 0", zero),
         ("four sentences", drawn([6, 2, 1, 4], 6, 7)),
         ("as many sentences as places and as words of the vocabulary", drawn([1, 3, 2], 3, 3)),
         ("a single word", drawn([1], 1, 5)),
@@ -685,6 +856,26 @@ def at_least(small):
         return over_chosen(-right.clamp(min=small).log(), mask)
 
     return answer
+
+
+def padding_by_number(logits, words, mask):
+    return F.cross_entropy(logits.flatten(0, 1), words.flatten(), ignore_index=PAD)
+
+
+def of_exponentials(average):
+    def answer(logits, words, mask):
+        right = logits.gather(-1, words[..., None])[..., 0]
+        return average(logits.exp().sum(-1).log() - right, mask)
+
+    return answer
+
+
+def raw(logits, words, mask):
+    return -logits.gather(-1, words[..., None])[..., 0][mask].mean()
+
+
+def of_base(base):
+    return lambda logits, words, mask: loss_right(logits, words, mask) / math.log(base)
 
 
 def exponentials(logits):
@@ -816,6 +1007,31 @@ LOSS_PER_WORD = Exercise(
             "At each place the probabilities of all words of the vocabulary sum to 1. Which axis is that?",
             over_places,
         ),
+        Misconception(
+            "padding is told by the number 0, not by the mask",
+            "At padding words may hold any number, and 0 may be the number of a word. What tells the two apart?",
+            padding_by_number,
+        ),
+        *(
+            Misconception(
+                "exp of a large score is infinite",
+                "exp(100) is too large for float32. Is there a function of torch that gives the log of a sum of exp "
+                "in one go?",
+                of_exponentials(average),
+            )
+            for average in (over_words, over_chosen)
+        ),
+        Misconception(
+            "the scores are taken for log-probabilities",
+            "F.nll_loss, and a formula with -log p, want the log of a probability. What makes probabilities of scores?",
+            raw,
+        ),
+        *(
+            Misconception(
+                "the log is not the natural one", "The loss is asked for in nats: the log to the base e.", of_base(base)
+            )
+            for base in (2, 10)
+        ),
         Misconception("the sign is wrong", "The log of a probability is negative; a loss is not.", without_sign),
     ),
     LOSS,
@@ -826,12 +1042,12 @@ LOSS_PER_WORD = Exercise(
 
 
 @cache
-def shares_read(size: int, seed: int = 0) -> list[float]:
+def shares_read(size: int, scale: float = 0.3, places: int = 20) -> list[float]:
     """The share of words that a linear map reads back from the last state of a random network, the last word first."""
-    vocabulary, places, sentences = 16, 20, 4000
-    generator = torch.Generator().manual_seed(seed)
+    vocabulary, sentences = 16, 4000
+    generator = torch.Generator().manual_seed(0)
     W_h = torch.linalg.qr(torch.randn(size, size, generator=generator))[0]
-    W_x = 0.3 * torch.randn(size, vocabulary, generator=generator)
+    W_x = scale * torch.randn(size, vocabulary, generator=generator)
     words = torch.randint(vocabulary, (sentences, places), generator=generator)
     state = torch.zeros(sentences, size)
     for word in words.unbind(1):
@@ -842,12 +1058,12 @@ def shares_read(size: int, seed: int = 0) -> list[float]:
     return (read == words[half:]).float().mean(0).flip(0).tolist()
 
 
-def held(size: int, level: float = 0.5) -> int:
-    """How many words, counted from the last, are read back right in at least that share of the sentences."""
-    return next(number for number, share in enumerate(shares_read(size)) if share < level)
+def held(size: int, scale: float = 0.3, places: int = 20) -> int:
+    """How many words, counted from the last, are read back right in at least half of the sentences."""
+    return next(number for number, share in enumerate(shares_read(size, scale, places)) if share < 0.5)
 
 
-def question(name: str, size: int, others: tuple[Misconception, ...]) -> Question:
+def question(name: str, size: int, others: tuple[Misconception, ...], dotted: tuple[int, ...]) -> Question:
     return Question(
         name,
         1,
@@ -855,19 +1071,22 @@ def question(name: str, size: int, others: tuple[Misconception, ...]) -> Questio
         (
             *others,
             Misconception(
-                "the count starts at 0",
+                "perhaps the count starts at 0",
                 "The last word is word 1 of the count, as on the axis. How many points lie on the line or above it?",
                 lambda: held(size) - 1,
             ),
             Misconception(
-                "the first word below one half is counted too",
+                "perhaps the first word below one half is counted too",
                 "Only words whose point lies on the dashed line or above it count.",
                 lambda: held(size) + 1,
             ),
-            Misconception(
-                "read off at another height",
-                "The dashed line is at one half. Which of the two lines did you follow?",
-                lambda: held(size, 0.9),
+            *(
+                Misconception(
+                    "that is about where the curve meets the dotted line",
+                    "The dotted line is what guessing gives. One half is the dashed line.",
+                    number,
+                )
+                for number in dotted
             ),
         ),
         MEMORY,
@@ -886,6 +1105,7 @@ WORDS_HELD_64 = question(
         ),
         Misconception("that is the curve of 256 numbers", "Look at the legend.", lambda: held(256)),
     ),
+    (15, 16, 17, 18, 19, 20),
 )
 WORDS_HELD_256 = question(
     "words_held_256",
@@ -898,6 +1118,30 @@ WORDS_HELD_256 = question(
         ),
         Misconception("that is the curve of 64 numbers", "Look at the legend.", lambda: held(64)),
     ),
+    (19, 20),
+)
+WORDS_HELD_SOFTLY = Question(
+    "words_held_softly",
+    1,
+    lambda: held(256, 0.1, 40),
+    (
+        Misconception(
+            "the sentence ends before the curve reaches one half",
+            "If all words of the sentence are held, it was too short to tell. shares_read has one more argument.",
+            20,
+        ),
+        Misconception(
+            "that is the count with the scale of 0.3", "Is the scale handed on to shares_read?", lambda: held(256)
+        ),
+        Misconception("that is a state of 64 numbers", "The question is about 256 numbers.", lambda: held(64, 0.1, 40)),
+        Misconception(
+            "that is the count with a scale of 1",
+            "Look at the scale: this time the words are put in more softly.",
+            lambda: held(256, 1.0),
+        ),
+    ),
+    MEMORY,
+    tolerance=0.085,  # two words more or fewer: other numbers of places give as much
 )
 
-ASKED = [RNN_STEP, READ_BATCH, FEELS, TEACHER_FORCING, LOSS_PER_WORD, WORDS_HELD_64, WORDS_HELD_256]
+ASKED = [RNN_STEP, READ_BATCH, FEELS, TEACHER_FORCING, LOSS_PER_WORD, WORDS_HELD_64, WORDS_HELD_256, WORDS_HELD_SOFTLY]

@@ -31,7 +31,7 @@ def state_matrix_as_it_stands(x, state, W_x, W_h, b):
 @wrong("rnn_step", "both matrices are transposed")
 def both_as_they_stand(x, state, W_x, W_h, b):
     total = np.matmul(x.numpy(), W_x.numpy()) + np.matmul(state.numpy(), W_h.numpy())
-    return np.tanh(total + b.numpy())
+    return torch.from_numpy(np.tanh(total + b.numpy()))
 
 
 @wrong("rnn_step", "the old state is not used")
@@ -54,7 +54,7 @@ def brackets_closed_early(x, state, W_x, W_h, b):
 @wrong("rnn_step", "the tanh does not cover the whole sum")
 def state_outside(x, state, W_x, W_h, b):
     new = np.tanh(x.numpy() @ W_x.numpy().T + b.numpy())
-    return new + state.numpy() @ W_h.numpy().T
+    return torch.as_tensor(new + state.numpy() @ W_h.numpy().T)
 
 
 @wrong("rnn_step", "the bias comes after the tanh")
@@ -84,7 +84,7 @@ def bias_as_a_column(x, state, W_x, W_h, b):
     return torch.tanh(F.linear(x, W_x) + F.linear(state, W_h) + b.reshape(-1, 1))
 
 
-@wrong("rnn_step", "the result is state × batch")
+@wrong("rnn_step", "the result is (d_h, batch), not (batch, d_h)")
 def columns(x, state, W_x, W_h, b):
     return torch.tanh(W_x @ x.T + W_h @ state.T + b[:, None])
 
@@ -126,7 +126,26 @@ def one_product(x, state, W_x, W_h, b):
 
 @right("rnn_step")
 def in_numpy(x, state, W_x, W_h, b):
-    return np.tanh(np.einsum("bi,hi", x, W_x) + np.einsum("bk,hk", state, W_h) + np.asarray(b))
+    return torch.tensor(np.tanh(np.einsum("bi,hi", x, W_x) + np.einsum("bk,hk", state, W_h) + np.asarray(b)))
+
+
+@wrong("rnn_step", "it returns a NumPy array, not a tensor")
+def stays_in_numpy(x, state, W_x, W_h, b):
+    x, state, W_x, W_h, b = map(np.asarray, (x, state, W_x, W_h, b))
+    return np.tanh(x.dot(W_x.T) + state.dot(W_h.T) + b)
+
+
+@wrong("rnn_step", "it returns a list, not a tensor")
+def nested_lists(x, state, W_x, W_h, b):
+    rows = []
+    for word, old in zip(x, state, strict=True):
+        rows.append([math.tanh(W_x[i] @ word + W_h[i] @ old + b[i]) for i in range(len(b))])
+    return rows
+
+
+@wrong("rnn_step", "it returns a list, not a tensor")
+def list_of_tensors(x, state, W_x, W_h, b):
+    return [torch.tanh(W_x @ word + W_h @ old + b) for word, old in zip(x, state, strict=True)]
 
 
 @right("rnn_step")
@@ -322,6 +341,43 @@ def clears_the_caller_s_padding(x, mask, W_x, W_h, b):
     return torch_without_packing(x, mask, W_x, W_h, b)
 
 
+@wrong("read_batch", "at padding the new state is stored, though the old one is kept")
+def appends_the_wrong_one(x, mask, W_x, W_h, b):
+    state, states = x.new_zeros(len(x), len(b)), []
+    for j in range(x.shape[1]):
+        new = step(x[:, j], state, W_x, W_h, b)
+        states.append(new)
+        state = torch.where(mask[:, j, None], new, state)
+    return torch.stack(states, 1)
+
+
+@wrong("read_batch", "the state of one sentence is carried into the next")
+def zeros_outside_the_loop(x, mask, W_x, W_h, b):
+    states, state = x.new_zeros(*x.shape[:2], len(b)), x.new_zeros(len(b))
+    for i in range(len(x)):
+        for j in range(x.shape[1]):
+            if mask[i, j]:
+                state = torch.tanh(W_x @ x[i, j] + W_h @ state + b)
+            states[i, j] = state
+    return states
+
+
+def reader_with(one_step):
+    def answer(x, mask, W_x, W_h, b):
+        state, states = x.new_zeros(len(x), len(b)), []
+        for j in range(x.shape[1]):
+            state = torch.where(mask[:, j, None], one_step(x[:, j], state, W_x, W_h, b), state)
+            states.append(state)
+        return torch.stack(states, 1)
+
+    answer.__name__ = f"reader_with_{one_step.__name__}"
+    return answer
+
+
+for faulty in (linear, state_matrix_as_it_stands, squeezed_to_one, two_terms, bias_outside, shortcut):
+    wrong("read_batch", "one step is not that of exercise 1")(reader_with(faulty))
+
+
 @right("read_batch")
 def sentence_by_sentence(x, mask, W_x, W_h, b):
     batch = []
@@ -361,6 +417,9 @@ def square(text):
 
 
 wrong_value("feels", torch.tensor(square("11111 01111 00111 00000 00000")), "rows and columns have changed places")
+wrong_value("feels", np.triu(np.ones((5, 5), int)), "rows and columns have changed places")
+wrong_value("feels", square("10000 11000 11100"), "the places of padding are missing")
+wrong_value("feels", square("100 110 111 111 111"), "each row needs five numbers")
 wrong_value("feels", np.tril(np.ones((5, 5), int)), "padding is felt")
 wrong_value("feels", square("10000 11000 11100 00000 00000"), "the states at padding feel nothing")
 wrong_value("feels", square("11100 11100 11100 11100 11100"), "states feel words that they have not read")
@@ -461,6 +520,56 @@ def end_to_be_read(words):
 def starts_with_the_first_word(words):
     whole = filled([[*row, 2] for row in rows_of(words)], words.shape[1] + 1)
     return words, whole[:, 1:]
+
+
+@wrong("teacher_forcing", "the input has no begin mark")
+def words_as_they_are(words):
+    return words, by_rows(words)[1]
+
+
+@wrong("teacher_forcing", "the input has no begin mark")
+def words_filled_up(words):
+    return F.pad(words, (0, 1)), by_rows(words)[1]
+
+
+@wrong("teacher_forcing", "begin and end mark have changed places")
+def two_before_one_behind(words):
+    size = words.shape[1] + 1
+    return filled([[2, *row] for row in rows_of(words)], size), filled([[*row, 1] for row in rows_of(words)], size)
+
+
+@wrong("teacher_forcing", "the end mark stands one place too far")
+def index_past_the_end(words):
+    wanted = torch.cat([words, words.new_zeros(len(words), 1)], dim=1)
+    wanted[range(len(words)), 1 + torch.count_nonzero(words, dim=1)] = 2
+    return F.pad(words, (1, 0), value=1), wanted
+
+
+@wrong("teacher_forcing", "the end mark stands one place too far")
+def cut_to_fit(words):
+    size = words.shape[1] + 1
+    rows = [[*row, 0, 2][:size] for row in rows_of(words)]
+    return F.pad(words, (1, 0), value=1), filled(rows, size)
+
+
+@wrong("teacher_forcing", "each row has the end marks of all rows")
+def colon_for_the_rows(words):
+    lengths = (words != 0).sum(1)
+    wanted = F.pad(words, (0, 1))
+    for length in lengths:
+        wanted[:, length] = 2
+    return F.pad(words, (1, 0), value=1), wanted
+
+
+@wrong("teacher_forcing", "the rows are of unequal length")
+def ragged(words):
+    return [[1, *row] for row in rows_of(words)], [[*row, 2] for row in rows_of(words)]
+
+
+@wrong("teacher_forcing", "the rows are of unequal length")
+def ragged_tensors(words):
+    kept = [row[row != 0] for row in words]
+    return [F.pad(row, (1, 0), value=1) for row in kept], [F.pad(row, (0, 1), value=2) for row in kept]
 
 
 @wrong("teacher_forcing", "the end mark replaces the last word")
@@ -633,9 +742,54 @@ def a_negative_loss(logits, words, mask):
     return log_p[mask].gather(1, words[mask][:, None]).mean()
 
 
-@right("loss_per_word")
+@wrong("loss_per_word", "padding is told by the number 0, not by the mask")
 def by_its_number(logits, words, mask):
-    return F.cross_entropy(logits.flatten(0, 1), words.flatten(), ignore_index=0)
+    return F.cross_entropy(logits.transpose(1, 2), words, ignore_index=0)
+
+
+@wrong("loss_per_word", "padding is told by the number 0, not by the mask")
+def own_mask(logits, words, mask):
+    on = (words != 0).float()
+    return -(logits.log_softmax(2).gather(2, words.unsqueeze(2)).squeeze(2) * on).sum() / on.sum()
+
+
+@wrong("loss_per_word", "the log is taken of a probability that rounds to 0 or is NaN")
+def more_digits(logits, words, mask):
+    p = logits.double().softmax(-1)[mask]
+    return -p[torch.arange(len(p)), words[mask]].log().mean()
+
+
+@wrong("loss_per_word", "exp of a large score is infinite")
+def sum_of_powers(logits, words, mask):
+    scores, right = logits[mask], words[mask]
+    return (torch.log(torch.exp(scores).sum(1)) - scores[torch.arange(len(right)), right]).mean()
+
+
+@wrong("loss_per_word", "exp of a large score is infinite")
+def sum_of_powers_masked(logits, words, mask):
+    losses = torch.log(torch.exp(logits).sum(2)) - (F.one_hot(words, logits.shape[2]) * logits).sum(2)
+    return (losses * mask).sum() / mask.sum()
+
+
+@wrong("loss_per_word", "the scores are taken for log-probabilities")
+def nll_of_scores(logits, words, mask):
+    return F.nll_loss(logits[mask], words[mask])
+
+
+@wrong("loss_per_word", "the log is not the natural one")
+def in_bits(logits, words, mask):
+    log_p = logits[mask].log_softmax(-1) * math.log2(math.e)
+    return -log_p[range(len(log_p)), words[mask]].mean()
+
+
+@wrong("loss_per_word", "the log is not the natural one")
+def in_tens(logits, words, mask):
+    return F.cross_entropy(logits[mask], words[mask]) / 2.302585
+
+
+@right("loss_per_word")
+def padding_gets_a_number_of_its_own(logits, words, mask):
+    return F.cross_entropy(logits.flatten(0, 1), words.masked_fill(~mask, -100).flatten())
 
 
 @right("loss_per_word")
@@ -657,18 +811,26 @@ def numpy_shifted(logits, words, mask):
     return np.average(losses, weights=mask.numpy())
 
 
-# ---- words_held_64, words_held_256 ----
+# ---- words_held_64, words_held_256, words_held_softly ----
 
 wrong_value("words_held_64", 64, "that is the number of numbers in the state")
 wrong_value("words_held_64", 13, "that is the curve of 256 numbers")
-wrong_value("words_held_64", 6, "the count starts at 0")
-wrong_value("words_held_64", 8, "the first word below one half is counted too")
-wrong_value("words_held_64", 4, "read off at another height")
+wrong_value("words_held_64", 6, "perhaps the count starts at 0")
+wrong_value("words_held_64", 8, "perhaps the first word below one half is counted too")
+wrong_value("words_held_64", 18, "that is about where the curve meets the dotted line")
+wrong_value("words_held_64", 4, "4 is not right")
 wrong_value("words_held_256", 28, "four times the words were expected, and were not measured")
 wrong_value("words_held_256", 7, "that is the curve of 64 numbers")
-wrong_value("words_held_256", 12, "the count starts at 0")
-wrong_value("words_held_256", 14, "the first word below one half is counted too")
-wrong_value("words_held_256", 10, "read off at another height")
-wrong_value("words_held_256", 19, "19 is not right")
+wrong_value("words_held_256", 12, "perhaps the count starts at 0")
+wrong_value("words_held_256", 14, "perhaps the first word below one half is counted too")
+wrong_value("words_held_256", 20, "that is about where the curve meets the dotted line")
+wrong_value("words_held_256", 10, "10 is not right")
+wrong_value("words_held_softly", 20, "the sentence ends before the curve reaches one half")
+wrong_value("words_held_softly", 13, "that is the count with the scale of 0.3")
+wrong_value("words_held_softly", 9, "that is a state of 64 numbers")
+wrong_value("words_held_softly", 5, "that is the count with a scale of 1")
+wrong_value("words_held_softly", 40, "40 is not right")
 right_value("words_held_64", 7)
 right_value("words_held_256", 13.0)
+right_value("words_held_softly", 24)
+right_value("words_held_softly", 26)
