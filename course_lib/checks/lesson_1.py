@@ -936,8 +936,8 @@ def without_sign(logits, words, mask):
 
 COUNTED = "The padding's terms are 0, but they are still counted. By what is the sum to be divided?"
 ROUNDED = (
-    "The softmax of a very low score rounds to 0 in float32, and exp(100) is too large for it. Which function of "
-    "torch gives the *log* of a softmax in one go?"
+    "The softmax of a very low score rounds to 0 in float32 (of a still lower one in float64 too), and exp(100) is too "
+    "large for it. Which function of torch gives the *log* of a softmax in one go?"
 )
 EACH = (
     "A word of a short sentence then weighs more than one of a long sentence. Average over all words of the batch "
