@@ -315,7 +315,7 @@ def ask(question: Question, answer: object) -> None:
         if not isinstance(given, list):
             raise Wrong(_says(question, f"{_short(given)} is {_kind(given)}", many))
         if len(given) != len(target):
-            raise Wrong(_says(question, f"{_short(given)} has {len(given)} entries", many))
+            raise Wrong(_says(question, f"{_short(given)} has {len(given)} of {len(target)} entries", many))
         off = [
             str(n) for n, pair in enumerate(zip(given, target, strict=True), 1) if not same(*pair, question.tolerance)
         ]

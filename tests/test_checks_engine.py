@@ -1,0 +1,212 @@
+"""The checks' engine: what counts as the same, and what is said where no misconception is recognised."""
+
+import importlib
+import linecache
+
+import numpy as np
+import pytest
+import torch
+
+from course_lib import checks
+from course_lib.checks import engine
+from course_lib.checks.engine import Case, Exercise, Misconception, Question, Wrong, ask, examine, same
+
+# ---- what counts as the same ----
+
+T = torch.tensor([1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    "given", [T, [1.0, 2.0], (1, 2), np.array([1.0, 2.0]), T.double(), T.requires_grad_(), T + 1e-7]
+)
+def test_the_same_numbers_in_any_form_are_the_same(given):
+    assert same(given, T, 1e-5)
+
+
+@pytest.mark.parametrize("given", [T + 1e-3, T[None], T[:1], [1.0], "1.0, 2.0", None, [True, False], T.tolist() + [3]])
+def test_other_numbers_shapes_and_kinds_are_not(given):
+    assert not same(given, T, 1e-5)
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted", "answer"),
+    [
+        ("le chat", "le chat", True),
+        ("le chat", "la chat", False),
+        ((T, T), (T, T), True),
+        ((T, T), (T, T + 1), False),
+        ((T,), (T, T), False),
+        ({"a": T}, {"a": T}, True),
+        ({"a": T}, {"b": T}, False),
+        (torch.tensor([True]), torch.tensor([True]), True),
+        (torch.tensor([1]), torch.tensor([True]), False),
+        (torch.tensor(float("nan")), torch.tensor(float("nan")), True),
+        (None, None, True),
+        (3, 3.0, True),
+    ],
+)
+def test_texts_pairs_masks_and_nan(given, wanted, answer):
+    assert same(given, wanted, 1e-5) is answer
+
+
+# ---- an exercise: twice x plus one ----
+
+
+def cases(generator):
+    return [
+        Case("two numbers", {"x": torch.tensor([1.0, 3.0])}),
+        Case("many numbers", {"x": torch.randn(30, generator=generator)}),
+        Case("numbers that do not lie in order", {"x": torch.randn(4, 3, generator=generator).T}),
+    ]
+
+
+EXERCISE = Exercise(
+    "double",
+    1,
+    cases,
+    lambda x: 2 * x + 1,
+    (Misconception("the one is forgotten", "What is added?", lambda x: 2 * x),),
+    "lesson 1",
+)
+
+
+def told(answer):
+    with pytest.raises(Wrong) as caught:
+        examine(EXERCISE, answer)
+    return str(caught.value)
+
+
+def test_a_right_answer_passes_on_all_inputs():
+    assert examine(EXERCISE, lambda x: x + x + 1) == 3
+
+
+def test_a_misconception_is_named_with_the_smallest_input_that_shows_it():
+    assert told(lambda x: x + x) == (
+        "✗ double: the one is forgotten.\n  What is added?\n  Seen with two numbers:\n    x = [1.0, 3.0]\n"
+        "  came out: [2.0, 6.0]\n  wanted:   [3.0, 7.0]\n  Read: lesson 1"
+    )
+
+
+def in_place(x):
+    x *= 2
+    return x + 1
+
+
+def crashes(x):
+    return x.view(2, 1, 1) @ x
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (lambda x: None, "it returns nothing"),
+        (lambda x: "3", "it returns a text, not a list of 2 numbers"),
+        (lambda x: (2 * x + 1)[None], "the result has the wrong shape (1, 2), not (2,)"),
+        (lambda x: x / 0 * 0, "the result holds NaN"),
+        (lambda x: 3 * x, "the numbers are not right"),
+        (in_place, "it changes its argument x in place"),
+        (7, "it is 7, not a function"),
+        (lambda x: 2 * x.contiguous() + 1 if x.is_contiguous() else x.view(-1), "it raises RuntimeError: view size"),
+    ],
+)
+def test_without_a_misconception_the_symptom_is_told(answer, says):
+    assert told(answer).startswith(f"✗ double: {says}")
+
+
+def test_the_line_of_the_learner_that_fails_is_shown():
+    file = "/a/kernel/cell.py"
+    source = "def double(x):\n    y = x.oops()\n    return y\n"
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    names = {}
+    exec(compile(source, file, "exec"), names)
+    assert "In the line   y = x.oops()" in told(names["double"])
+
+
+def test_where_large_results_differ_is_told():
+    message = told(lambda x: torch.where(torch.arange(len(x)) == 7, 0.0, 2 * x + 1) if x.dim() == 1 else 2 * x + 1)
+    assert "the first that differs is at [7]: 0.0, wanted" in message
+
+
+def blank(x):
+    raise NotImplementedError
+
+
+def test_a_blank_is_no_mistake():
+    assert told(blank) == "○ blank is not written yet. Replace the line that raises NotImplementedError.".replace(
+        "blank", "double"
+    )
+    assert told(lambda x: blank(x)).startswith("○ double calls blank, which is not written yet.")
+
+
+def test_the_inputs_of_another_seed_are_others():
+    seen = []
+    for seed in (0, 1):
+        examine(EXERCISE, lambda x: seen.append(x) or 2 * x + 1, seed)
+    assert not torch.equal(seen[1], seen[4])
+
+
+def test_a_broken_check_does_not_blame_the_learner():
+    broken = Exercise("double", 1, cases, lambda x: undefined, (), "lesson 1")  # noqa: F821
+    with pytest.raises(RuntimeError, match="the check of double is broken, not your answer"):
+        examine(broken, lambda x: x)
+
+
+# ---- a question ----
+
+QUESTION = Question(
+    "share", 1, lambda: 0.25, (Misconception("that is the other share", "Which is asked for?", 0.75),), "lesson 1", 0.01
+)
+LIST = Question("shares", 1, lambda: [0.25, 0.75], (), "lesson 1", 0.01)
+
+
+@pytest.mark.parametrize("answer", [0.25, 0.254, torch.tensor(0.25), np.float32(0.25)])
+def test_a_value_within_the_tolerance_is_right(answer):
+    ask(QUESTION, answer)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "says"),
+    [
+        (QUESTION, 0.75, "✗ share: that is the other share."),
+        (QUESTION, 0.3, "✗ share: 0.3 is not right."),
+        (QUESTION, "a quarter", "✗ share: 'a quarter' is a text."),
+        (QUESTION, ..., "○ share has no answer yet."),
+        (QUESTION, None, "○ share has no answer yet."),
+        (LIST, 0.25, "✗ shares: 0.25 is a number."),
+        (LIST, [0.25], "✗ shares: [0.25] has 1 of 2 entries."),
+        (LIST, [0.25, 0.5], "✗ shares: entry 2 of [0.25, 0.5] is not right."),
+    ],
+)
+def test_what_is_said_of_a_wrong_value(question, answer, says):
+    with pytest.raises(Wrong) as caught:
+        ask(question, answer)
+    assert str(caught.value).startswith(says)
+
+
+# ---- in a notebook ----
+
+
+def test_a_notebook_shows_the_message_and_no_traceback():
+    assert Wrong("✗ one\n  two")._render_traceback_() == ["✗ one", "  two"]
+
+
+def test_check_prints_a_tick_and_knows_its_exercises(monkeypatch, capsys):
+    monkeypatch.setattr(checks, "exercises", lambda: {"double": EXERCISE, "share": QUESTION})
+    checks.check("double", lambda x: 2 * x + 1)
+    checks.check("share", 0.25)
+    assert capsys.readouterr().out == "✓ double: right on all 3 inputs.\n✓ share: right.\n"
+    with pytest.raises(LookupError, match="there is no exercise 'dubble'; there are double, share"):
+        checks.check("dubble", 1)
+
+
+def test_no_two_exercises_have_one_name():
+    modules = [importlib.import_module(f"course_lib.checks.lesson_{number}") for number in checks.LESSONS]
+    asked = [asked for module in modules for asked in module.ASKED]
+    assert len({one.name for one in asked}) == len(asked) == len(checks.exercises())
+
+
+def test_a_misconception_never_says_nothing():
+    for asked in checks.exercises().values():
+        assert isinstance(asked, engine.Exercise | engine.Question) and asked.see
+        for misconception in asked.misconceptions:
+            assert len(misconception.name.split()) >= 3 and len(misconception.hint.split()) >= 3, asked.name
