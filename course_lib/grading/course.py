@@ -1,0 +1,309 @@
+"""The instructor's side: where things lie, how nbgrader is told of it, which check belongs to which cell, what is
+handed out."""
+
+import ast
+import contextlib
+import hashlib
+import importlib.util
+import inspect
+import os
+import shutil
+import sysconfig
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from traitlets.config import Config
+
+ROOT = Path(__file__).resolve().parents[2]
+PRIVATE = "graded.py"
+BEGIN, END = "BEGIN HIDDEN TESTS", "END HIDDEN TESTS"
+STEPS = ("source", "release", "submitted", "autograded", "feedback", "reports")
+
+
+class CourseError(SystemExit):
+    """Ends a verb with its message and no traceback."""
+
+
+@dataclass(frozen=True)
+class Course:
+    """One course: plain data, so that it can be sent to another process or machine.
+
+    Args:
+        folder: holds nbgrader's folders, the reports, and the gradebook.
+        database: URL of the gradebook.
+        cell_seconds: how long a cell, or the answers to a check, may take.
+        submission_seconds: how long a whole submission may take.
+        memory: bytes that a learner's kernel may have.
+    """
+
+    folder: Path
+    database: str
+    cell_seconds: int = 30
+    submission_seconds: int = 900
+    memory: int = 4 * 2**30
+
+    @classmethod
+    def here(cls) -> "Course":
+        """The course of this clone, or that which COURSE_DIRECTORY and COURSE_DATABASE name."""
+        folder = Path(os.environ.get("COURSE_DIRECTORY", ROOT / "course")).resolve()
+        # SQLite lets one process write at a time; the others wait for up to a minute.
+        return cls(folder, os.environ.get("COURSE_DATABASE", f"sqlite:///{folder / 'gradebook.db'}?timeout=60"))
+
+    def path(self, step: str, *names: str) -> Path:
+        return self.folder.joinpath(step, *names)
+
+    def source(self, assignment: str) -> Path:
+        return self.path("source", assignment, f"{assignment}.ipynb")
+
+    def config(self) -> Config:
+        """What nbgrader is told; `nbgrader_config.py` hands the same to nbgrader's own commands and its formgrader."""
+        c, here = Config(), "course_lib.grading.marking"
+        c.CourseDirectory.root = str(self.folder)
+        c.CourseDirectory.db_url = self.database
+        c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError()"}
+        c.OverwriteCells.add_missing_cells = True
+        c.Execute.timeout = self.cell_seconds
+        c.Execute.shutdown_kernel = "immediate"
+        c.Marking.submission_seconds = self.submission_seconds
+        c.Marking.memory = self.memory
+        c.LimitOutput.max_lines = 200
+        c.LimitOutput.max_traceback = 40
+        nbgrader = "nbgrader.preprocessors"
+        c.Autograde.autograde_preprocessors = [
+            f"{here}.Marking",
+            f"{nbgrader}.LimitOutput",
+            f"{here}.SaveMarks",
+            f"{nbgrader}.AssignLatePenalties",
+            f"{nbgrader}.CheckCellMetadata",
+        ]
+        c.GenerateFeedback.preprocessors = [
+            f"{nbgrader}.GetGrades",
+            f"{here}.HideTests",
+            "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
+        ]
+        return c
+
+    def assignments(self) -> list[str]:
+        """What has been handed out, in order."""
+        return sorted(path.parent.name for path in self.path("source").glob("*/*.ipynb"))
+
+    def find(self, names: Sequence[str] = ()) -> list[str]:
+        """The assignments whose names begin with one of `names`; all if there are none."""
+        there = self.assignments()
+        for name in names:
+            if not any(assignment.startswith(name) for assignment in there):
+                raise CourseError(f"No assignment begins with {name!r}. There are: {', '.join(there) or 'none'}.")
+        if not there:
+            raise CourseError("Nothing has been handed out yet. Begin with: make release")
+        return [a for a in there if not names or a.startswith(tuple(names))]
+
+
+# ---- which check belongs to which cell ----
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One call of `checks.check` in a grade cell."""
+
+    name: str
+    expression: str  # finds the learner's object in the notebook
+    hidden: bool
+
+
+@dataclass(frozen=True)
+class GradeCell:
+    """What an instructor's cell asks, and the tests of the instructor's own that stand beside it."""
+
+    points: float
+    asks: tuple[Ask, ...]
+    own: str
+
+
+def hidden_lines(source: str) -> set[int]:
+    """Numbers, from 1, of the lines from a BEGIN to an END mark of hidden tests."""
+    hidden, inside = set(), False
+    for number, line in enumerate(source.splitlines(), start=1):
+        inside = inside or BEGIN in line
+        if inside:
+            hidden.add(number)
+        inside = inside and END not in line
+    return hidden
+
+
+def _is_check(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Call):
+        return False
+    called = node.func
+    return ast.unparse(called) == "checks.check" or (isinstance(called, ast.Name) and called.id == "check")
+
+
+def read_grade_cell(cell: NotebookNode) -> GradeCell:
+    """Raises ValueError where a check is asked in a way that a grader cannot read."""
+    points = float(cell.metadata.nbgrader["points"])
+    if "check(" not in cell.source:
+        return GradeCell(points, (), cell.source)
+    tree, hidden, asks, dropped = ast.parse(cell.source), hidden_lines(cell.source), {}, set()
+    plain = [statement for statement in tree.body if isinstance(statement, ast.Expr) and _is_check(statement.value)]
+    for statement in plain:
+        call = statement.value
+        given = [*call.args, *(word.value for word in call.keywords if word.arg in ("name", "answer"))]
+        if len(given) != 2 or not isinstance(given[0], ast.Constant):
+            raise ValueError(f'{ast.unparse(call)}: write it as checks.check("name", answer)')
+        asked = (given[0].value, ast.unparse(given[1]))
+        # A check stands there twice where the learner sees it, and hidden with another seed; the grader draws its own.
+        asks[asked] = asks.get(asked, True) and statement.lineno in hidden
+        dropped |= set(range(statement.lineno, statement.end_lineno + 1))
+    if any(_is_check(n) for s in tree.body if s not in plain for n in ast.walk(s)):
+        raise ValueError("a checks.check stands within another statement; a grader reads those on lines of their own")
+    rest = [s for s in tree.body if s not in plain]
+    lines = enumerate(cell.source.splitlines(), start=1)
+    own = "\n".join(line for number, line in lines if number not in dropped)
+    only_imports = all(isinstance(s, ast.ImportFrom) and s.module == "course_lib" for s in rest)
+    found = tuple(Ask(name, expression, secret) for (name, expression), secret in asks.items())
+    return GradeCell(points, found, "" if only_imports and found else own)
+
+
+def grade_cells(notebook: NotebookNode) -> dict[str, GradeCell]:
+    """By grade_id, the cells of an instructor's notebook that are graded by running them."""
+    found = {}
+    for cell in notebook.cells:
+        about = cell.metadata.get("nbgrader", {})
+        if about.get("grade") and not about.get("solution") and cell.cell_type == "code":
+            try:
+                found[about["grade_id"]] = read_grade_cell(cell)
+            except (SyntaxError, ValueError) as error:
+                raise CourseError(f"cell {about['grade_id']}: {error}") from None
+    return found
+
+
+def exercises(folder: Path) -> dict:
+    """All exercises and questions by name: the course's, and those of the instructor's own graded.py in the folder.
+
+    The latter are loaded in the grader's process only, so that no learner's kernel can ask them what is right.
+    """
+    from course_lib import checks
+
+    private = folder / PRIVATE
+    if not private.exists():
+        return checks.exercises()
+    spec = importlib.util.spec_from_file_location("graded", private)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    own = {asked.name: asked for asked in module.ASKED}
+    if both := own.keys() & checks.exercises().keys():
+        raise CourseError(f"{private}: {', '.join(sorted(both))} is a name of the course's own checks; choose another")
+    return checks.exercises() | own
+
+
+def digest(files: Sequence[Path], root: Path) -> str:
+    """A hash of files and their names."""
+    total = hashlib.sha256()
+    for file in sorted(files):
+        total.update(f"{file.relative_to(root)}\0".encode())
+        total.update(hashlib.sha256(file.read_bytes()).digest())
+    return total.hexdigest()
+
+
+def checks_digest(course: Course, assignment: str) -> str:
+    """A hash of all that decides the marks of an assignment."""
+    from course_lib import checks
+
+    library = Path(inspect.getfile(checks)).parent
+    private = [course.folder / PRIVATE] if (course.folder / PRIVATE).exists() else []
+    ours = digest([*library.glob("*.py")], library)
+    return hashlib.sha256((ours + digest([course.source(assignment), *private], course.folder)).encode()).hexdigest()
+
+
+# ---- handing out ----
+
+
+def captured(converter) -> str | None:
+    """Runs one of nbgrader's converters; returns the reason if it fails."""
+    from nbgrader.utils import capture_log
+
+    result = capture_log(converter)
+    if result["success"]:
+        return None
+    # The converter tells of the cause in its log, as a traceback that is indented by four.
+    _, found, cause = result.get("log", "").partition("Traceback (most recent call last)")
+    raised = [line[4:] for line in cause.splitlines()[1:] if line.startswith("    ") and line[4:5].strip()]
+    return raised[0] if found and raised else result["error"].splitlines()[-1]
+
+
+@contextlib.contextmanager
+def scripts_on_path() -> Iterator[None]:
+    """nbgrader makes a new gradebook by the command alembic, which it looks for on the PATH."""
+    before = os.environ.get("PATH", os.defpath)
+    os.environ["PATH"] = os.pathsep.join([sysconfig.get_path("scripts"), before])
+    try:
+        yield
+    finally:
+        os.environ["PATH"] = before
+
+
+def release(course: Course, sources: Path, names: Sequence[str] = (), due: str | None = None) -> Iterator[str]:
+    """Makes the student versions of the instructor's exercises; says one by one what was made.
+
+    Args:
+        sources: the folder of instructor's notebooks, and of graded.py if there are checks of one's own.
+        names: beginnings of file names; all if empty.
+        due: the date after which a submission is late, such as "2026-11-01 23:59 Europe/Paris".
+    Raises:
+        CourseError: with the file, the cell, and what is wrong.
+    """
+    from nbgrader.api import Gradebook
+    from nbgrader.converters import GenerateAssignment
+    from nbgrader.coursedir import CourseDirectory
+    from nbgrader.utils import parse_utc
+
+    found = [path for path in sorted(sources.glob("*.ipynb")) if not names or path.name.startswith(tuple(names))]
+    if not found:
+        wanted = f" that begins with {' or '.join(names)}" if names else ""
+        raise CourseError(f"{sources} holds no notebook{wanted}.")
+    try:
+        deadline = parse_utc(due)
+    except ValueError:
+        raise CourseError(f'due is {due!r}; wanted is a date such as "2026-11-01 23:59 Europe/Paris"') from None
+    course.folder.mkdir(parents=True, exist_ok=True)
+    with scripts_on_path(), Gradebook(course.database):
+        pass
+    if (sources / PRIVATE).exists():
+        shutil.copyfile(sources / PRIVATE, course.folder / PRIVATE)
+    for path in found:
+        points = _inspect(path, exercises(sources))
+        copy = course.source(path.stem)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, copy)
+        config = course.config()
+        config.CourseDirectory.assignment_id = path.stem
+        directory = CourseDirectory(config=config)
+        if failed := captured(GenerateAssignment(coursedir=directory, config=config, force=True)):
+            raise CourseError(f"{path.name}: {failed}")
+        if deadline:
+            with Gradebook(course.database) as gradebook:
+                gradebook.update_or_create_assignment(path.stem, duedate=deadline)
+        late = f", due {deadline:%Y-%m-%d %H:%M} UTC" if deadline else ""
+        yield f"{course.path('release', path.stem, path.name)}: {points:g} points{late}"
+
+
+def _inspect(path: Path, known: dict) -> float:
+    """Looks through an instructor's notebook for what would only come out when it is graded; returns its points."""
+    from course_lib.grading.examine import question_for_kernel
+
+    try:
+        notebook = nbformat.read(path, as_version=4)
+        cells = grade_cells(notebook)
+        for name, cell in cells.items():
+            for ask in cell.asks:
+                if ask.name not in known:
+                    raise CourseError(f"cell {name} asks for {ask.name!r}; there are {', '.join(known)}")
+                question_for_kernel(known[ask.name], ask.expression, seed=0)
+    except (CourseError, ValueError) as error:
+        raise CourseError(f"{path.name}: {error}") from None
+    graded = [c.metadata.nbgrader for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade")]
+    if not graded:
+        raise CourseError(f"{path.name}: no cell is graded; nbgrader's mark for it is grade, with points")
+    return sum(float(about["points"]) for about in graded)

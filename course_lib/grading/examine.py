@@ -1,0 +1,106 @@
+"""Asks the learner's kernel for plain data, and compares it in the grader's own process.
+
+Nothing that the learner can patch decides a mark: the inputs are drawn here, what is right is computed here, and what
+comes back is compared here. A learner who patches `json`, numpy or the kernel itself spoils only their own answer.
+"""
+
+import inspect
+import json
+import textwrap
+from collections.abc import Sequence
+
+import torch
+
+from course_lib.checks.engine import Case, Exercise, Question, Wrong, ask, examine
+from course_lib.grading import courier
+
+LARGEST_ANSWER = 50_000_000  # characters
+LONGEST_REASON = 2_000  # characters of a message that a learner's results may fill
+
+
+def cases_of(asked: Exercise, seed: int) -> Sequence[Case]:
+    return asked.cases(torch.Generator().manual_seed(seed))
+
+
+def question_for_kernel(asked: Exercise | Question, expression: str, seed: int) -> str:
+    """The code that makes the kernel answer: it stands by itself and leaves no name in the notebook.
+
+    Raises:
+        ValueError: what the exercise gives as input is no plain data, or its drive is no function of its own.
+    """
+    inputs, drive = None, "None"
+    program = [inspect.getsource(courier)]
+    if isinstance(asked, Exercise):
+        inputs = [{n: courier.pack(value) for n, value in case.arguments.items()} for case in cases_of(asked, seed)]
+        if '"other":' in json.dumps(inputs):
+            raise ValueError(f"{asked.name}: an input is neither number, text, list, dict nor tensor; let drive make it")
+        if asked.drive is not None:
+            source = textwrap.dedent(inspect.getsource(asked.drive))
+            if not source.startswith("def "):
+                raise ValueError(f"{asked.name}: its drive must be a function that begins with def, not a lambda")
+            program.append(f"driven = {{}}\nexec({source!r}, driven)")
+            drive = f"driven[{asked.drive.__name__!r}]"
+    program.append(f"publish(answer({expression!r}, learner, {drive}, json.loads({json.dumps(inputs)!r})))")
+    return f"exec({chr(10).join(program)!r}, {{'__name__': 'course_grader', 'learner': globals()}})"
+
+
+class _Replies:
+    """Stands for the learner's object: gives, call by call, what that object gave."""
+
+    def __init__(self, outcomes):
+        self.outcomes = iter(outcomes)
+
+    def __call__(self, arguments):
+        outcome, after = next(self.outcomes)
+        arguments.update(after)  # what the learner's object did to them
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+
+class _Replayed(Exercise):
+    """An exercise that was answered elsewhere, so that the engine compares it as it does any other."""
+
+    def run(self, answer, arguments):
+        return answer(arguments) if isinstance(answer, _Replies) else super().run(answer, arguments)
+
+
+def _unpack_outcome(packed: dict) -> tuple[object, dict]:
+    after = {name: courier.unpack(value) for name, value in packed["arguments"].items()}
+    if "error" in packed:
+        return courier.unpack_error(packed["error"], packed["text"]), after
+    return courier.unpack(packed["result"]), after
+
+
+def judge(asked: Exercise | Question, text: str | None, seed: int) -> int | None:
+    """Compares what a kernel answered with what is right; returns on how many inputs it was.
+
+    Args:
+        text: what came out of the kernel, None if nothing did.
+    Raises:
+        Wrong: with the reason, as the learner's own check says it.
+    """
+    if text is None:
+        raise Wrong(f"✗ {asked.name}: nothing came back.")
+    cases = cases_of(asked, seed) if isinstance(asked, Exercise) else []
+    try:
+        if len(text) > LARGEST_ANSWER:
+            raise ValueError("it is too long")
+        found = json.loads(text)
+        if missing := found.get("missing"):
+            raise Wrong(f"✗ {asked.name}: {missing}.")
+        outcomes = [_unpack_outcome(packed) for packed in found.get("outcomes", [])]
+        value = courier.unpack(found.get("value"))
+        if "value" not in found and len(outcomes) != len(cases):
+            raise ValueError(f"it answers {len(outcomes)} of {len(cases)} inputs")
+    except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        raise Wrong(f"✗ {asked.name}: what came back is no answer ({error}).") from None
+    if isinstance(asked, Question):
+        return ask(asked, value)
+    replayed = _Replayed(**{**vars(asked), "cases": lambda generator: cases})
+    return examine(replayed, value if "value" in found else _Replies(outcomes), seed)
+
+
+def reason(wrong: Wrong) -> str:
+    """The first line of a message, as a reason in a table."""
+    return str(wrong).partition("\n")[0].lstrip("✗○ ").rstrip(".")[:LONGEST_REASON]

@@ -1,0 +1,219 @@
+"""Grades submissions: one at a time by `grade_one`, or a class by `grade`, in as many processes as there are cores.
+
+Each submission is entered in the gradebook on its own and ends in a report, so that a run that is killed loses nothing,
+and the next one grades what is missing or has changed.
+"""
+
+import json
+import os
+import secrets
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from pathlib import Path
+
+import nbformat
+from tqdm import tqdm
+
+from course_lib.grading.course import Course, captured, checks_digest, digest, grade_cells
+from course_lib.grading.submission import Unreadable, find_notebook, grade_id, put_back
+
+TIMESTAMP = "timestamp.txt"
+
+
+# ---- one submission ----
+
+
+def grade_one(course: Course, assignment: str, student: str, seed: int | None = None) -> dict:
+    """Grades a submission, enters its marks and writes its report. It takes and gives plain data, and never raises.
+
+    Args:
+        seed: of the inputs that are drawn; a fresh one if None. The report keeps it.
+    Returns:
+        The report: state ("graded", "unreadable" or "failed"), reasons, points by cell, seed, hashes, seconds.
+    """
+    started = time.monotonic()
+    seed = secrets.randbelow(2**31) if seed is None else seed
+    report = {"assignment": assignment, "student": student, "state": "graded", "reasons": [], "cells": {}, "seed": seed}
+    try:
+        report |= fingerprint(course, assignment, student)
+        reasons, record = _autograde(course, assignment, student, seed)
+        report["cells"] = record["cells"]
+        report["reasons"] = reasons + record["reasons"]
+    except Unreadable as error:
+        report["state"] = "unreadable"
+        report["reasons"] = [str(error), *_enter_nothing(course, assignment, student)]
+    except Exception as error:
+        report["state"] = "failed"
+        report["reasons"] = [f"the grader failed, grade it again: {type(error).__name__}: {error}"]
+    report["seconds"] = round(time.monotonic() - started, 1)
+    keep(course, report)
+    return report
+
+
+def fingerprint(course: Course, assignment: str, student: str) -> dict:
+    """What a grading depends on: if both hashes are as they were, there is nothing to do."""
+    folder = course.path("submitted", student, assignment)
+    handed_in = digest([path for path in folder.rglob("*") if path.is_file()], folder)
+    return {"submission": handed_in, "checks": checks_digest(course, assignment)}
+
+
+def _autograde(course: Course, assignment: str, student: str, seed: int) -> tuple[list[str], dict]:
+    from nbgrader.converters import Autograde
+    from nbgrader.coursedir import CourseDirectory
+
+    from course_lib.grading.marking import RECORD
+
+    folder = course.path("submitted", student, assignment)
+    source = nbformat.read(course.source(assignment), as_version=4)
+    handed_out = nbformat.read(course.path("release", assignment, f"{assignment}.ipynb"), as_version=4)
+    notebook, reasons = find_notebook(folder, assignment, {grade_id(cell) for cell in source.cells} - {None})
+    reasons += put_back(notebook, source, handed_out)
+    # nbgrader is given a copy: what was handed in stays as it is.
+    with tempfile.TemporaryDirectory(prefix=".staged-", dir=course.folder) as staged:
+        copy = Path(staged) / student / assignment
+        shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("*.ipynb", ".ipynb_checkpoints"), symlinks=True)
+        nbformat.write(notebook, copy / f"{assignment}.ipynb")
+        config = course.config()
+        config.CourseDirectory.update(
+            submitted_directory=Path(staged).name, assignment_id=assignment, student_id=student, notebook_id=assignment
+        )
+        config.Marking.seed = seed
+        directory = CourseDirectory(config=config)
+        if failed := captured(Autograde(coursedir=directory, config=config, force=True)):
+            raise RuntimeError(failed)
+    graded = nbformat.read(course.path("autograded", student, assignment, f"{assignment}.ipynb"), as_version=4)
+    record = graded.metadata[RECORD]
+    record["cells"] = {name: record["cells"][name] for name in grade_cells(source)}  # in the notebook's order
+    return reasons, record
+
+
+def _enter_nothing(course: Course, assignment: str, student: str) -> list[str]:
+    """Enters a submission that cannot be read: without points, or with those of an earlier one."""
+    from nbgrader.api import Gradebook, MissingEntry
+
+    with Gradebook(course.database) as gradebook:
+        try:
+            if gradebook.find_submission(assignment, student).score:
+                return ["its points are those of an earlier submission"]
+        except MissingEntry:
+            gradebook.update_or_create_student(student)
+            gradebook.update_or_create_submission(assignment, student)
+        for notebook in gradebook.find_submission(assignment, student).notebooks:
+            for grade in notebook.grades:
+                grade.auto_score, grade.needs_manual_grade = 0.0, False
+        gradebook.db.commit()
+    return []
+
+
+# ---- reports ----
+
+
+def report_file(course: Course, assignment: str, student: str) -> Path:
+    return course.path("reports", assignment, f"{student}.json")
+
+
+def keep(course: Course, report: dict) -> None:
+    file = report_file(course, report["assignment"], report["student"])
+    file.parent.mkdir(parents=True, exist_ok=True)
+    beside = file.with_suffix(f".{os.getpid()}.part")
+    beside.write_text(json.dumps(report, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    beside.replace(file)
+
+
+def kept(course: Course, assignment: str, student: str) -> dict | None:
+    file = report_file(course, assignment, student)
+    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
+
+
+# ---- a class ----
+
+
+def handed_in(course: Course, assignment: str) -> list[str]:
+    return sorted(path.parent.name for path in course.path("submitted").glob(f"*/{assignment}") if path.is_dir())
+
+
+def entered(course: Course, assignment: str) -> set[str]:
+    """The students whose submission is in the gradebook."""
+    from nbgrader.api import Gradebook
+
+    with Gradebook(course.database) as gradebook:
+        return {submission.student.id for submission in gradebook.assignment_submissions(assignment)}
+
+
+def missing(course: Course, assignment: str) -> list[str]:
+    """Whom to grade: who is not in the gradebook, whose submission or checks have changed, where the grader failed."""
+    there = entered(course, assignment)
+
+    def is_done(student):
+        report = kept(course, assignment, student)
+        now = fingerprint(course, assignment, student)
+        return student in there and report and report["state"] != "failed" and now.items() <= report.items()
+
+    return [student for student in handed_in(course, assignment) if not is_done(student)]
+
+
+def processes() -> ProcessPoolExecutor:
+    """One process a core, each with a fresh Python."""
+    return ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn"))
+
+
+def grade(
+    course: Course,
+    assignments: Sequence[str],
+    executor: Executor | None = None,
+    again: bool = False,
+    seed: int | None = None,
+) -> list[dict]:
+    """Grades what is missing or has changed, and shows how far it is.
+
+    Args:
+        executor: runs `grade_one`: processes on this machine if None, else any that the caller made and closes, such
+            as `dask.distributed.Client(...).get_executor()`. Its workers must see the course's folder and database;
+            each needs a process of its own (with Dask: threads_per_worker=1).
+        again: everything, also what is graded already.
+        seed: as for `grade_one`.
+    Returns:
+        The reports of what was graded.
+    """
+    tasks = [(a, s) for a in assignments for s in (handed_in(course, a) if again else missing(course, a))]
+    with tqdm(total=len(tasks), unit="submission", disable=None) as bar:
+        if executor:
+            return _run(executor, course, tasks, seed, bar)
+        with processes() as pool:
+            reports = _run(pool, course, tasks, seed, bar)
+        # A process that was killed takes its whole pool with it. What it left is graded one by one.
+        lost = [(r["assignment"], r["student"]) for r in reports if r["state"] == "lost"]
+        reports = [report for report in reports if report["state"] != "lost"]
+        for task in lost:
+            with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
+                reports += _run(alone, course, [task], seed, bar)
+    for report in reports:
+        if report["state"] == "lost":
+            report["state"] = "failed"
+            keep(course, report)
+    return reports
+
+
+def _run(executor: Executor, course: Course, tasks: Sequence[tuple], seed: int | None, bar: Callable) -> list[dict]:
+    running = {executor.submit(grade_one, course, assignment, student, seed): (assignment, student)
+               for assignment, student in tasks}  # fmt: skip
+    reports = []
+    try:
+        for future in as_completed(running):
+            assignment, student = running[future]
+            try:
+                reports.append(future.result())
+                bar.update()
+            except Exception as error:
+                state = "lost" if isinstance(error, BrokenExecutor) else "failed"
+                told = f"the grader's process ended, grade it again: {type(error).__name__}: {error}"
+                reports.append({"assignment": assignment, "student": student, "state": state, "reasons": [told],
+                                "cells": {}, "seed": seed, "seconds": 0.0})  # fmt: skip
+    finally:
+        for future in running:
+            future.cancel()
+    return reports

@@ -1,0 +1,245 @@
+"""nbgrader's steps, where the course does them otherwise: running a submission, saving its marks, giving feedback."""
+
+import copy
+import re
+import secrets
+import time
+from collections import Counter
+from pathlib import Path
+
+import nbformat
+from nbclient.exceptions import CellTimeoutError, DeadKernelError
+from nbformat.v4 import new_code_cell, new_output
+from nbgrader.api import Gradebook
+from nbgrader.preprocessors import ClearHiddenTests, Execute, NbGraderPreprocessor, SaveAutoGrades
+from nbgrader.utils import determine_grade, is_grade, is_solution
+from traitlets import Integer
+
+from course_lib.checks.engine import Wrong
+from course_lib.grading import courier, examine
+from course_lib.grading.course import BEGIN, END, exercises, grade_cells, hidden_lines
+from course_lib.grading.provisioner import ContainedKernelManager
+
+RECORD = "course"  # where a graded notebook's metadata keep how it was graded
+FRESH_KERNELS = 2  # how often a submission that ended its kernel gets another
+LARGEST_OUTPUT = 1_000_000  # characters of a cell's output that are kept
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class Marking(Execute):
+    """Runs a submission, and asks its checks from outside of its kernel.
+
+    What is right is decided by `examine`, never by what a cell prints; which check belongs to a cell is read from the
+    instructor's notebook. A grade cell without checks holds tests of the instructor's own, and nbgrader's rule holds.
+    """
+
+    seed = Integer(None, allow_none=True, help="seed of the inputs; a fresh one if None").tag(config=True)
+    submission_seconds = Integer(900, help="how long a whole submission may take").tag(config=True)
+    memory = Integer(4 * 2**30, help="bytes that a kernel may have").tag(config=True)
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **{"kernel_manager_class": ContainedKernelManager} | kwargs)
+
+    def create_kernel_manager(self):
+        manager = super().create_kernel_manager()
+        manager.memory = self.memory
+        return manager
+
+    def preprocess(self, nb, resources, km=None):
+        about = resources["nbgrader"]
+        folder = Path(self.config.CourseDirectory.root)
+        source = folder / "source" / about["assignment"] / f"{about['notebook']}.ipynb"
+        self.asked = grade_cells(nbformat.read(source, as_version=4))
+        self.known = exercises(folder)
+        self.drawn = secrets.randbelow(2**31) if self.seed is None else self.seed
+        self.until = time.monotonic() + self.submission_seconds
+        self.kernels, self.skipped, self.stopped, self.printed = 1, set(), None, Counter()
+        self.record = {"seed": self.drawn, "reasons": [], "cells": {}}
+        nb, resources = super().preprocess(nb, resources)
+        nb.metadata[RECORD] = self.record
+        return nb, resources
+
+    def start_new_kernel_client(self):
+        """Loads what every submission needs, which is not counted as time of its first cell."""
+        client = super().start_new_kernel_client()
+        seconds, self.timeout = self.timeout, self.startup_timeout
+        self.wait_for_reply(self.kc.execute("import numpy, torch", silent=True))
+        self.timeout = seconds
+        return client
+
+    # ---- cell by cell ----
+
+    def preprocess_cell(self, cell, resources, index):
+        if cell.cell_type != "code":
+            return cell, resources
+        graded = is_grade(cell) and not is_solution(cell)
+        name = cell.metadata.nbgrader["grade_id"] if graded else f"cell {index + 1}"
+        if not self.stopped and time.monotonic() > self.until:
+            self.stopped = f"the submission took longer than {self.submission_seconds} s"
+            self.record["reasons"].append(self.stopped)
+        reasons, share = [], 0.0
+        if self.stopped:
+            reasons.append(f"{name} was not reached")
+        else:
+            try:
+                if graded:
+                    share, reasons = self._grade(cell, self.asked[name], index)
+                else:
+                    self.execute_cell(cell, index)
+                    reasons = self._told(cell, name, index)
+            except (CellTimeoutError, DeadKernelError) as error:
+                died = isinstance(error, DeadKernelError)
+                reasons.append(f"{name} {'ended its kernel' if died else 'could not be interrupted'}")
+                self._revive(index)
+        if graded:
+            points = share * self.asked[name].points
+            self.record["cells"][name] = {"points": points, "max": self.asked[name].points, "reasons": reasons}
+        elif not self.stopped or reasons[0] != f"{name} was not reached":
+            self.record["reasons"] += reasons
+        return cell, resources
+
+    def _told(self, cell, name, index):
+        """What went wrong in a cell that ran, in words."""
+        for output in cell.outputs:
+            if output.output_type == "error" and output.ename == "CellTimeoutError":
+                self.skipped.add(index)
+                return [f"{name} ran longer than {self.timeout} s"]
+            if output.output_type == "error":
+                said = f": {output.evalue}".splitlines()[0][:200] if output.evalue else ""
+                return [f"{name} raised {output.ename}{said}"]
+        return []
+
+    def _grade(self, cell, asked, index):
+        """The share of a cell's points that is earned, and the reasons for what is not."""
+        if not asked.asks:
+            self.execute_cell(cell, index)
+            reasons = self._told(cell, cell.metadata.nbgrader["grade_id"], index)
+            return self._by_output(cell) / asked.points if asked.points else 0.0, reasons
+        reasons, right, lines = [], 0, []
+        if asked.own:
+            cell.outputs = self._aside(asked.own, index).outputs
+            reasons = self._told(cell, cell.metadata.nbgrader["grade_id"], index)
+        else:
+            cell.outputs = []
+        failed = bool(reasons)
+        try:
+            for ask in asked.asks:
+                try:
+                    said = self._ask(ask, index)
+                    right += 1
+                except Wrong as wrong:
+                    said = str(wrong)[: examine.LONGEST_REASON]
+                    reasons.append(examine.reason(wrong))
+                lines.append(said if not ask.hidden else f"{said[:1]} a hidden check")
+        finally:
+            cell.outputs.append(new_output("stream", name="stdout", text="".join(f"{line}\n" for line in lines)))
+        return 0.0 if failed else right / len(asked.asks), reasons
+
+    def _ask(self, ask, index):
+        exercise = self.known[ask.name]
+        cell = self._aside(examine.question_for_kernel(exercise, ask.expression, self.drawn), index)
+        if any(o.output_type == "error" and o.ename == "CellTimeoutError" for o in cell.outputs):
+            raise Wrong(f"✗ {ask.name}: no answer within {self.timeout} s.")
+        sent = [output.data[courier.MIME] for output in cell.outputs if courier.MIME in output.get("data", {})]
+        inputs = examine.judge(exercise, sent[-1] if sent else None, self.drawn)
+        return f"✓ {ask.name}: right on all {inputs} inputs." if inputs else f"✓ {ask.name}: right."
+
+    def _by_output(self, cell):
+        """nbgrader's rule for an instructor's own tests; a warning on stderr is no failure."""
+        seen = copy.deepcopy(cell)
+        seen.outputs = [o for o in seen.outputs if not (o.output_type == "stream" and o.name == "stderr")]
+        try:
+            return determine_grade(seen, self.log)[0]
+        except (KeyError, ValueError):
+            return 0.0
+
+    # ---- the kernel ----
+
+    def _aside(self, source, index):
+        """Runs code that stands in no cell, in the place of this one."""
+        cell, kept = new_code_cell(source), self.nb.cells[index]
+        try:
+            return self.execute_cell(cell, index, store_history=False)
+        finally:
+            self.nb.cells[index] = kept
+
+    def _revive(self, index):
+        """Starts a fresh kernel and brings it to where the last one ended, without the cell that ended it."""
+        self.skipped.add(index)
+        self.kernels += 1
+        try:
+            if self.kernels > 1 + FRESH_KERNELS:
+                raise DeadKernelError
+            self._cleanup_kernel()
+            self.create_kernel_manager()
+            self.start_new_kernel()
+            self.start_new_kernel_client()
+            for earlier, cell in enumerate(self.nb.cells[:index]):
+                if cell.cell_type == "code" and earlier not in self.skipped and not is_grade(cell):
+                    self._aside(cell.source, earlier)
+        except (CellTimeoutError, DeadKernelError, RuntimeError):
+            self.stopped = "its kernel ended once more; what follows was not run"
+            self.record["reasons"].append(self.stopped)
+
+    def process_message(self, msg, cell, cell_index):
+        """Drops what a cell prints beyond all measure, so that it cannot fill the grader's memory."""
+        content = msg["content"]
+        size = len(content.get("text", "")) + sum(len(str(item)) for item in content.get("data", {}).values())
+        answer = courier.MIME in content.get("data", {})
+        parent = msg["parent_header"].get("msg_id")
+        self.printed[parent] += size
+        if size and self.printed[parent] > (examine.LARGEST_ANSWER if answer else LARGEST_OUTPUT):
+            return None
+        return super().process_message(msg, cell, cell_index)
+
+
+class SaveMarks(SaveAutoGrades):
+    """Writes into the gradebook what `Marking` found. Manual scores stay as they are."""
+
+    def preprocess(self, nb, resources):
+        self.cells = nb.metadata[RECORD]["cells"]
+        return super().preprocess(nb, resources)
+
+    def _add_score(self, cell, resources):
+        marks = self.cells.get(cell.metadata.nbgrader["grade_id"])
+        if marks is None:  # a written answer, which a person reads
+            return super()._add_score(cell, resources)
+        place = (cell.metadata.nbgrader["grade_id"], self.notebook_id, self.assignment_id, self.student_id)
+        grade = self.gradebook.find_grade(*place)
+        grade.auto_score = marks["points"]
+        grade.needs_manual_grade = grade.manual_score is not None
+        self.gradebook.db.commit()
+
+
+class HideTests(ClearHiddenTests):
+    """Takes hidden tests out of the feedback: their source, and every output that quotes a line of it."""
+
+    def preprocess(self, nb, resources):
+        nb.metadata.pop(RECORD, None)
+        self.secret = set()
+        for cell in nb.cells:
+            lines = cell.source.splitlines()
+            own = {lines[number - 1].strip() for number in hidden_lines(cell.source)}
+            self.secret |= {line for line in own if len(line) > 3 and BEGIN not in line and END not in line}
+        return super().preprocess(nb, resources)
+
+    def preprocess_cell(self, cell, resources, index):
+        if cell.cell_type == "code":
+            cell.outputs = [self._shown(output) for output in cell.outputs]
+        return super().preprocess_cell(cell, resources, index)
+
+    def _shown(self, output):
+        plain = COLOUR.sub("", "\n".join(_texts(output)))
+        if not any(line in plain for line in self.secret):
+            return output
+        name = f" It raised {output.ename}." if output.output_type == "error" else ""
+        return new_output("stream", name="stdout", text=f"(This output quotes a hidden test, and is left out.{name})\n")
+
+
+def _texts(value):
+    """Every text in nested data."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item)

@@ -1,0 +1,94 @@
+"""What comes out for people: a table of marks with their reasons, and each learner's feedback."""
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+
+from tqdm import tqdm
+
+from course_lib.grading.course import Course, captured
+from course_lib.grading.grade import handed_in, kept
+
+HEAD = ["student", "first_name", "last_name", "assignment", "points", "max", "late_seconds", "state", "reason"]
+
+
+def reasons(report: dict | None) -> str:
+    """All that a report has to say, each thing once."""
+    if report is None:
+        return ""
+    told = [*report["reasons"], *(reason for cell in report["cells"].values() for reason in cell["reasons"])]
+    return "; ".join(dict.fromkeys(told))
+
+
+def table(course: Course, assignment: str) -> list[dict]:
+    """A row for each student of the gradebook and each who handed in."""
+    from nbgrader.api import Gradebook
+
+    rows = []
+    with Gradebook(course.database) as gradebook:
+        maximum = gradebook.find_assignment(assignment).max_score
+        submissions = {submission.student.id: submission for submission in gradebook.assignment_submissions(assignment)}
+        students = {student.id: student for student in gradebook.students}
+        for name in sorted(students.keys() | set(handed_in(course, assignment))):
+            student, submission = students.get(name), submissions.get(name)
+            report = kept(course, assignment, name)
+            row = {
+                "student": name,
+                "first_name": student.first_name if student else "",
+                "last_name": student.last_name if student else "",
+                "assignment": assignment,
+                "points": 0.0,
+                "max": maximum,
+                "late_seconds": 0,
+                "state": report["state"] if report else "not graded",
+                "reason": reasons(report),
+            }
+            if submission:
+                row["points"] = max(0.0, submission.score - (submission.late_submission_penalty or 0.0))
+                row["late_seconds"] = round(submission.total_seconds_late)
+                row |= {grade.name: grade.score for notebook in submission.notebooks for grade in notebook.grades}
+                if submission.needs_manual_grade:
+                    row["state"] += ", to be read"
+            elif name not in handed_in(course, assignment):
+                row |= {"state": "missing", "reason": "nothing was handed in"}
+            rows.append(row)
+    return rows
+
+
+def write_grades(course: Course, assignment: str) -> Path:
+    """Writes an assignment's table as CSV, which spreadsheets open; returns the file."""
+    rows = table(course, assignment)
+    cells = list(dict.fromkeys(name for row in rows for name in row if name not in HEAD))
+    file = course.path("grades", f"{assignment}.csv")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("w", encoding="utf-8-sig", newline="") as out:
+        writer = csv.DictWriter(out, [*HEAD[:-2], *cells, *HEAD[-2:]])
+        writer.writeheader()
+        writer.writerows({name: _harmless(value) for name, value in row.items()} for row in rows)
+    return file
+
+
+def _harmless(value: object) -> object:
+    """A text that a spreadsheet would take for a formula is shown as text."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t")) else value
+
+
+def write_feedback(course: Course, assignments: Sequence[str]) -> tuple[list[Path], list[str]]:
+    """Writes each graded submission's feedback as a page; returns the pages, and for whom there is none and why."""
+    from nbgrader.converters import GenerateFeedback
+    from nbgrader.coursedir import CourseDirectory
+
+    pages, without = [], []
+    tasks = [(assignment, student) for assignment in assignments for student in handed_in(course, assignment)]
+    for assignment, student in tqdm(tasks, unit="submission", disable=None):
+        if not course.path("autograded", student, assignment, f"{assignment}.ipynb").exists():
+            without.append(f"{student}: {reasons(kept(course, assignment, student)) or 'not graded yet'}")
+            continue
+        config = course.config()
+        config.CourseDirectory.update(assignment_id=assignment, student_id=student, notebook_id=assignment)
+        directory = CourseDirectory(config=config)
+        if failed := captured(GenerateFeedback(coursedir=directory, config=config, force=True)):
+            without.append(f"{student}: {failed}")
+        else:
+            pages.append(course.path("feedback", student, assignment, f"{assignment}.html"))
+    return pages, without

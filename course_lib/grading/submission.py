@@ -1,0 +1,127 @@
+"""What a learner handed in, made ready for grading: found, read, and the instructor's cells put back in their place."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
+
+LARGEST = 100_000_000  # bytes of a notebook
+CELLS = {"code": new_code_cell, "markdown": new_markdown_cell, "raw": new_raw_cell}
+
+
+class Unreadable(Exception):  # noqa: N818 - it is a state of a submission
+    """A submission that cannot be graded; the message says why."""
+
+
+def grade_id(cell: NotebookNode) -> str | None:
+    about = cell.metadata.get("nbgrader")
+    return about.get("grade_id") if isinstance(about, dict) else None
+
+
+def read_notebook(file: Path) -> NotebookNode:
+    """A notebook of any version and state, its cells made anew: no outputs, no marks but grade_ids.
+
+    Raises:
+        Unreadable: the file is no notebook.
+    """
+    if file.stat().st_size > LARGEST:
+        raise Unreadable(f"{file.name} is larger than {LARGEST // 10**6} MB")
+    try:
+        found = nbformat.reads(file.read_text(encoding="utf-8-sig"), as_version=4)
+        cells = []
+        for cell in found.cells:
+            about = {"nbgrader": {"grade_id": grade_id(cell)}} if grade_id(cell) else {}
+            source = cell.source if isinstance(cell.source, str) else "".join(cell.source)
+            kept = {"attachments": cell.attachments} if cell.get("attachments") else {}
+            cells.append(CELLS[cell.cell_type](source, metadata=about, **kept))
+    except Exception as error:  # whatever a broken file makes nbformat do
+        said = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
+        raise Unreadable(f"{file.name} cannot be read as a notebook: {said}") from None
+    return nbformat.v4.new_notebook(cells=cells)
+
+
+def find_notebook(folder: Path, assignment: str, ids: set[str]) -> tuple[NotebookNode, list[str]]:
+    """The notebook that answers an assignment, and what is to be said about it.
+
+    Under another name it is the one that holds the assignment's cells.
+    Raises:
+        Unreadable: there is none, several could be meant, or it cannot be read.
+    """
+    wanted = f"{assignment}.ipynb"
+    notebooks = sorted(p for p in folder.rglob("*.ipynb") if ".ipynb_checkpoints" not in p.parts)
+    for file in notebooks:
+        if file == folder / wanted:
+            return read_notebook(file), []
+    candidates, problems = [], []
+    for file in notebooks:
+        try:
+            notebook = read_notebook(file)
+        except Unreadable as error:
+            problems.append(str(error))
+            continue
+        if ids & set(map(grade_id, notebook.cells)):
+            candidates.append((file, notebook))
+    if len(candidates) == 1:
+        file, notebook = candidates[0]
+        return notebook, [f"it was handed in as {file.relative_to(folder).as_posix()}, not {wanted}"]
+    if candidates:
+        names = ", ".join(file.relative_to(folder).as_posix() for file, _ in candidates)
+        raise Unreadable(f"none of its notebooks is named {wanted}, and several could be it: {names}")
+    there = ", ".join(sorted(p.name for p in folder.iterdir() if p.name != "timestamp.txt")) or "nothing"
+    raise Unreadable("; ".join(problems) or f"there is no {wanted}; handed in: {there}")
+
+
+def put_back(notebook: NotebookNode, source: NotebookNode, release: NotebookNode) -> list[str]:
+    """Makes the instructor's cells in a submission what they were, and says what was changed.
+
+    Args:
+        notebook: the submission; it is changed.
+        source: the instructor's notebook.
+        release: what was handed out, where hidden tests are taken out.
+    """
+    told, ours = [], {grade_id(cell): cell for cell in source.cells if grade_id(cell)}
+    given = {grade_id(cell): cell.source for cell in release.cells if grade_id(cell)}
+    seen = set()
+    for cell in reversed(notebook.cells):  # of cells that were copied, nbgrader takes the last
+        name = grade_id(cell)
+        if name not in ours or name in seen:
+            cell.metadata.pop("nbgrader", None)
+            continue
+        seen.add(name)
+        if _is_locked(ours[name]):
+            if cell.source.strip() not in (given.get(name, "").strip(), ours[name].source.strip()):
+                told.insert(0, f"{name} was edited, and is restored")
+            cell.source = ours[name].source
+        cell.metadata.nbgrader = ours[name].metadata.nbgrader
+        if cell.cell_type != ours[name].cell_type:
+            _become(cell, ours[name].cell_type)
+    order = list(ours)
+    for place, name in enumerate(order):
+        if name not in seen and (_is_locked(ours[name]) or ours[name].metadata.nbgrader.get("grade")):
+            blank = given.get(name, "") if not _is_locked(ours[name]) else ours[name].source
+            cell = CELLS[ours[name].cell_type](blank, metadata={"nbgrader": ours[name].metadata.nbgrader})
+            notebook.cells.insert(_where(notebook, order, place), cell)
+            told.append(f"{name} was deleted, and is put back")
+    notebook.metadata.kernelspec = source.metadata.get("kernelspec", {})
+    return told
+
+
+def _is_locked(cell: NotebookNode) -> bool:
+    about = cell.metadata.nbgrader
+    return not about.get("solution") and bool(about.get("grade") or about.get("locked"))
+
+
+def _become(cell: NotebookNode, kind: str) -> None:
+    like = CELLS[kind](cell.source, metadata=cell.metadata)
+    cell.clear()
+    cell.update(like)
+
+
+def _where(notebook: NotebookNode, order: Sequence[str], place: int) -> int:
+    """After the nearest cell that stood before it, else before the nearest that stood after, else last."""
+    at = {grade_id(cell): index for index, cell in enumerate(notebook.cells)}
+    before = [at[name] for name in order[:place] if name in at]
+    after = [at[name] for name in order[place + 1 :] if name in at]
+    return before[-1] + 1 if before else after[0] if after else len(notebook.cells)

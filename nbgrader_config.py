@@ -1,0 +1,6 @@
+"""Wires nbgrader's own commands and its formgrader to the course's folders; `course_lib.grading.course` says how."""
+
+from course_lib.grading.course import Course
+
+c = get_config()  # noqa: F821
+c.merge(Course.here().config())
