@@ -3,7 +3,7 @@ PYTHON ?= python3
 COURSE = @$(PYTHON) -m course_lib
 
 .DEFAULT_GOAL := help
-.PHONY: help lab workbook test check notebooks format record seeds pages bench
+.PHONY: help lab workbook test check notebooks format record seeds pages bench release collect grade formgrader feedback grades
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1@\2/p' Makefile | awk -F@ '{ printf "%-15s %s\n", $$1, $$2 }'
@@ -34,6 +34,24 @@ seeds: ## execute the lessons with N fresh seeds, count and keep the verdicts (m
 
 pages: ## write the glossary's index and the claims page anew
 	$(COURSE) pages
+
+release: ## make the student versions of the exercises (one: ARGS=03; graded ones: COURSE_SOURCE=FOLDER)
+	$(COURSE) release $(ARGS)
+
+collect: ## take submissions out of the ZIP that Moodle or Canvas hands out (make collect ZIP=FILE)
+	$(COURSE) collect "$(ZIP)" $(ARGS)
+
+grade: ## grade what is missing or has changed (everything: ARGS=--again)
+	$(COURSE) grade $(ARGS)
+
+formgrader: ## open nbgrader's formgrader, for manual marks and comments
+	$(COURSE) formgrader $(ARGS)
+
+feedback: ## write each learner's feedback as a page; hidden tests are not shown
+	$(COURSE) feedback $(ARGS)
+
+grades: ## write the marks as CSV, with the points of each check and the reasons
+	$(COURSE) grades $(ARGS)
 
 bench: ## compare the speed of attention and the Transformer with textbook forms and torch's modules (about a minute)
 	$(COURSE) bench

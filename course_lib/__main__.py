@@ -4,6 +4,7 @@ Each verb first makes sure that the environment is there, so this file starts on
 nothing but the standard library; its grammar stays that of Python 3.6, which can then say that it is too old.
 """
 
+import argparse
 import contextlib
 import hashlib
 import http.client
@@ -24,6 +25,8 @@ VENV = ROOT / ".venv"
 STAMP = VENV / "course-setup.txt"
 DISTRIBUTION = "attention-measured"
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
+LEVELS = ("core", "teach", "test")  # what is installed: each level has the extras of those before it
+FOR = {"core": "", "teach": " with nbgrader", "test": " with its tests"}
 
 
 # ---- the environment ----
@@ -46,11 +49,12 @@ def is_installed():
     return any(metadata.distributions(name=DISTRIBUTION, path=[site_packages]))
 
 
-def missing_dependencies(with_test):
+def missing_dependencies(level):
     from importlib import metadata
 
     for requirement in metadata.requires(DISTRIBUTION):
-        if with_test or "extra ==" not in requirement:
+        extra = re.search(r"""extra == ["'](\w+)""", requirement)
+        if extra is None or extra[1] in LEVELS[: LEVELS.index(level) + 1]:
             name = re.match(r"[\w.-]+", requirement)[0]
             if not any(metadata.distributions(name=name)):
                 yield name
@@ -66,12 +70,21 @@ def cpu_index():
     return []
 
 
-def complete_venv(with_test):
+def target(level):
+    """What to install so that a verb of this level works."""
+    extras = LEVELS[1 : LEVELS.index(level) + 1]
+    return f".[{','.join(extras)}]" if extras else "."
+
+
+def complete_venv(level):
     """Installs what pyproject.toml and constraints.txt ask for into the running .venv, unless it is there."""
     wanted = hashlib.sha256((ROOT / "pyproject.toml").read_bytes() + (ROOT / "constraints.txt").read_bytes())
-    core, test = (f"{wanted.hexdigest()} {extra}\n" for extra in ("core", "test"))
-    if is_installed() and STAMP.exists() and STAMP.read_text() in ({test} if with_test else {core, test}):
+    stamps = [f"{wanted.hexdigest()} {name}\n" for name in LEVELS]
+    there = STAMP.read_text() if STAMP.exists() else None
+    if is_installed() and there in stamps[LEVELS.index(level) :]:
         return
+    # What was installed for a higher level stays wanted.
+    level = next((name for name in reversed(LEVELS) if there and there.endswith(f" {name}\n")), level)
     # Removed first and written last, so that an interrupted installation is taken up again.
     STAMP.unlink(missing_ok=True)
     if importlib.util.find_spec("pip") is None:
@@ -85,13 +98,13 @@ def complete_venv(with_test):
     index = cpu_index()
     cuda = sys.platform == "linux" and not index
     print(
-        f"Installing PyTorch, JupyterLab and the course{' with its tests' if with_test else ''} into .venv: "
+        f"Installing PyTorch, JupyterLab and the course{FOR[level]} into .venv: "
         f"{'up to 6 GB (PyTorch with CUDA)' if cuda else 'about 1.4 GB'}, some minutes the first time ...",
         flush=True,
     )
-    target = ".[test]" if with_test else "."
-    quietly("pip", "install", "-qq", "--disable-pip-version-check", "-c", "constraints.txt", "-e", target, *index)
-    STAMP.write_text(test if with_test else core)
+    options = ("-qq", "--disable-pip-version-check", "-c", "constraints.txt")
+    quietly("pip", "install", *options, "-e", target(level), *index)
+    STAMP.write_text(stamps[LEVELS.index(level)])
 
 
 def quietly(*module):
@@ -235,10 +248,102 @@ def bench(arguments):
         print(compare(), flush=True, end="\n\n")
 
 
-VERBS = {
-    verb.__name__: verb for verb in (setup, lab, workbook, test, check, notebooks, format, record, seeds, pages, bench)
-}
-NEED_TEST_TOOLS = {test, check, format}
+# ---- marks in class ----
+
+
+def release(arguments):
+    """[exercise ...] [--due DATE]: make the student versions of the exercises (all, or those named: 03)"""
+    from course_lib.grading import course
+
+    options = parse("release", arguments, "names", due=None)
+    here = course.Course.here()
+    for line in course.release(here, course.sources(), options.names, options.due):
+        print(line, flush=True)
+
+
+def collect(arguments):
+    """ARCHIVE [exercise]: take submissions out of the ZIP that Moodle or Canvas hands out"""
+    from course_lib.grading import collect
+    from course_lib.grading.course import Course
+
+    options = parse("collect", arguments, "archive", "names")
+    here = Course.here()
+    named = here.find(options.names)[0] if options.names else None
+    found = collect.collect(here, Path(options.archive), named)
+    for line in found.told:
+        print(line)
+    print(f"{found.assignment}: {len(found.students)} collected, {len(found.told)} remarks")
+
+
+def grade(arguments):
+    """[exercise ...] [--again]: grade what is missing or has changed (--again: everything)"""
+    from course_lib.grading import grade
+    from course_lib.grading.course import Course
+    from course_lib.grading.report import reasons
+
+    options = parse("grade", arguments, "names", again=False)
+    here = Course.here()
+    reports = grade.grade(here, here.find(options.names), again=options.again)
+    for report in sorted(reports, key=lambda report: (report["assignment"], report["student"])):
+        points, most = (sum(cell[what] for cell in report["cells"].values()) for what in ("points", "max"))
+        told = f"{points:g} of {most:g}" if report["state"] == "graded" else report["state"]
+        print(f"{report['assignment']} {report['student']}: {told}", reasons(report) or "", sep="  ")
+    print(f"{len(reports)} graded")
+
+
+def formgrader(arguments):
+    """open nbgrader's formgrader, for manual marks and comments (--no-browser ... are passed on)"""
+    from jupyterlab.labapp import LabApp
+
+    from course_lib.grading.course import Course
+
+    here = Course.here()
+    here.find()
+    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("JUPYTER_CONFIG_PATH")]))
+    as_root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    extension = "nbgrader.server_extensions.formgrader"
+    LabApp.launch_instance(
+        argv=[f"--ServerApp.root_dir={here.folder}", f"--ServerApp.jpserver_extensions={extension}=True",
+              "--ServerApp.default_url=/formgrader", "--LabApp.default_url=/formgrader", *as_root, *arguments]
+    )  # fmt: skip
+
+
+def feedback(arguments):
+    """[exercise ...]: write each learner's feedback as a page; hidden tests are not shown"""
+    from course_lib.grading import report
+    from course_lib.grading.course import Course
+
+    here = Course.here()
+    pages, without = report.write_feedback(here, here.find(parse("feedback", arguments, "names").names))
+    for line in without:
+        print(f"no feedback for {line}")
+    print(f"{len(pages)} pages in {here.path('feedback')}")
+
+
+def grades(arguments):
+    """[exercise ...]: write the marks as CSV, with the points of each check and the reasons"""
+    from course_lib.grading import report
+    from course_lib.grading.course import Course
+
+    here = Course.here()
+    for assignment in here.find(parse("grades", arguments, "names").names):
+        print(report.write_grades(here, assignment))
+
+
+def parse(verb, arguments, *places, **options):
+    """Reads a verb's arguments: `names` may be none or many, another place is one; an option False is a switch."""
+    parser = argparse.ArgumentParser(prog=f"python3 -m course_lib {verb}", description=VERBS[verb].__doc__)
+    for place in places:
+        parser.add_argument(place, **({"nargs": "*"} if place == "names" else {}))
+    for option, value in options.items():
+        parser.add_argument(f"--{option}", **({"action": "store_true"} if value is False else {}))
+    return parser.parse_args(arguments)
+
+
+IN_CLASS = (release, collect, grade, formgrader, feedback, grades)
+ALL = (setup, lab, test, check, notebooks, format, record, seeds, pages, bench, *IN_CLASS)
+VERBS = {verb.__name__: verb for verb in ALL}
+NEEDED = {**dict.fromkeys((test, check, format), "test"), **dict.fromkeys(IN_CLASS, "teach")}
 
 
 def main(arguments):
@@ -252,16 +357,15 @@ def main(arguments):
     require_python()
     os.chdir(ROOT)
     verb = VERBS[arguments[0]]
-    with_test = verb in NEED_TEST_TOOLS
+    level = NEEDED.get(verb, "core")
     if Path(sys.prefix).resolve() == VENV.resolve():
-        complete_venv(with_test)
+        complete_venv(level)
     elif not is_installed():
         return rerun_in_venv(arguments)
     else:
-        missing = ", ".join(missing_dependencies(with_test))
+        missing = ", ".join(missing_dependencies(level))
         if missing:
-            what = ".[test]" if with_test else "."
-            sys.exit(f'{sys.prefix} lacks {missing}. Install with: python -m pip install -e "{what}"')
+            sys.exit(f'{sys.prefix} lacks {missing}. Install with: python -m pip install -e "{target(level)}"')
     return verb(arguments[1:])
 
 

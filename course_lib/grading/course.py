@@ -101,6 +101,11 @@ class Course:
         return [a for a in there if not names or a.startswith(tuple(names))]
 
 
+def sources() -> Path:
+    """The instructor's notebooks: the practice exercises of this clone, or the folder that COURSE_SOURCE names."""
+    return Path(os.environ.get("COURSE_SOURCE", ROOT / "notebooks" / "exercises")).resolve()
+
+
 # ---- which check belongs to which cell ----
 
 

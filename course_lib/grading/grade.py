@@ -10,7 +10,7 @@ import secrets
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 from pathlib import Path
@@ -198,7 +198,7 @@ def grade(
     return reports
 
 
-def _run(executor: Executor, course: Course, tasks: Sequence[tuple], seed: int | None, bar: Callable) -> list[dict]:
+def _run(executor: Executor, course: Course, tasks: Sequence[tuple], seed: int | None, bar: tqdm) -> list[dict]:
     running = {executor.submit(grade_one, course, assignment, student, seed): (assignment, student)
                for assignment, student in tasks}  # fmt: skip
     reports = []
