@@ -84,7 +84,8 @@ def complete_venv(level):
     if is_installed() and there in stamps[LEVELS.index(level) :]:
         return
     # What was installed for a higher level stays wanted.
-    level = next((name for name in reversed(LEVELS) if there and there.endswith(f" {name}\n")), level)
+    before = there.split()[-1] if there else "core"
+    level = max(level, before if before in LEVELS else "core", key=LEVELS.index)
     # Removed first and written last, so that an interrupted installation is taken up again.
     STAMP.unlink(missing_ok=True)
     if importlib.util.find_spec("pip") is None:

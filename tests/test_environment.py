@@ -80,7 +80,8 @@ def test_conda_python_is_one_that_pip_accepts_and_the_course_is_installed_editab
 def test_each_dependency_is_pinned_within_its_bounds():
     lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     pins = requirements(line for line in lines if not line.startswith("#"))
-    for name, bounds in requirements(PROJECT["dependencies"] + PROJECT["optional-dependencies"]["test"]).items():
+    extras = [line for lines in PROJECT["optional-dependencies"].values() for line in lines]
+    for name, bounds in requirements(PROJECT["dependencies"] + extras).items():
         assert name in pins, f"constraints.txt has no pin of {name}"
         (pin,) = pins[name]
         assert pin.operator == "==" and pin.version in bounds, f"{name}{pin} is not within {bounds}"

@@ -113,37 +113,51 @@ def fresh_venv(tmp_path, monkeypatch):
 
 
 def test_a_complete_environment_is_left_alone(fresh_venv):
-    front_door.complete_venv(with_test=False)
+    front_door.complete_venv("core")
     assert "-c constraints.txt -e ." in fresh_venv[-1]
-    assert not fresh_venv[-1].endswith("[test]")
+    assert not fresh_venv[-1].endswith("]")
     before = len(fresh_venv)
-    front_door.complete_venv(with_test=False)
+    front_door.complete_venv("core")
     assert len(fresh_venv) == before
 
 
 def test_test_tools_are_added_once_and_lab_accepts_them(fresh_venv):
-    front_door.complete_venv(with_test=False)
-    front_door.complete_venv(with_test=True)
-    assert fresh_venv[-1].endswith("-e .[test]")
+    front_door.complete_venv("core")
+    front_door.complete_venv("test")
+    assert fresh_venv[-1].endswith("-e .[teach,test]")
     before = len(fresh_venv)
-    front_door.complete_venv(with_test=True)
-    front_door.complete_venv(with_test=False)
+    front_door.complete_venv("test")
+    front_door.complete_venv("core")
+    assert len(fresh_venv) == before
+
+
+def test_what_teaching_needs_is_added_once_and_the_tests_have_it_too(fresh_venv):
+    front_door.complete_venv("core")
+    front_door.complete_venv("teach")
+    assert fresh_venv[-1].endswith("-e .[teach]")
+    before = len(fresh_venv)
+    front_door.complete_venv("core")
+    assert len(fresh_venv) == before
+    front_door.complete_venv("test")
+    assert fresh_venv[-1].endswith("-e .[teach,test]")
+    before = len(fresh_venv)
+    front_door.complete_venv("teach")
     assert len(fresh_venv) == before
 
 
 def test_an_interrupted_installation_is_taken_up_again(fresh_venv, monkeypatch):
-    front_door.complete_venv(with_test=False)
+    front_door.complete_venv("core")
     failed = SimpleNamespace(returncode=1)
     monkeypatch.setattr(front_door.subprocess, "run", lambda *_, **__: failed)
     with pytest.raises(SystemExit, match="resumes"):
-        front_door.complete_venv(with_test=True)
+        front_door.complete_venv("test")
     assert not front_door.STAMP.exists()
 
 
 def test_a_python_without_ensurepip_names_the_package(fresh_venv, monkeypatch):
     monkeypatch.setattr(front_door.importlib.util, "find_spec", lambda _: None)
     with pytest.raises(SystemExit, match=r"apt install python3\.\d+-venv"):
-        front_door.complete_venv(with_test=False)
+        front_door.complete_venv("core")
     assert fresh_venv == []
 
 

@@ -1,20 +1,14 @@
 """Marks in class: a class of made-up submissions, graded by two processes, with exact points and reasons."""
 
 import csv
-import json
-import warnings
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
 import made_up_class as made
-import nbformat
 import pytest
 
 pytest.importorskip("nbgrader")
 
-from nbgrader.api import Gradebook
-
-from course_lib.grading import course as courses
 from course_lib.grading import grade as grading
 from course_lib.grading.report import reasons, write_feedback, write_grades
 
@@ -49,7 +43,7 @@ EXPECTED = {
     ),
     "dan": (
         [0, 1, 2, 2],
-        "cell 3 raised SyntaxError: '(' was never closed (<unknown>, line 1); "
+        "cell 3 raised SyntaxError: '(' was never closed (line 1); "
         "masked_softmax: NameError: name 'masked_softmax' is not defined",
     ),
     "eli": ([0, 1, 2, 2], "masked_softmax: no answer within 3 s"),

@@ -103,4 +103,7 @@ def judge(asked: Exercise | Question, text: str | None, seed: int) -> int | None
 
 def reason(wrong: Wrong) -> str:
     """The first line of a message, as a reason in a table."""
-    return str(wrong).partition("\n")[0].lstrip("✗○ ").rstrip(".")[:LONGEST_REASON]
+    line = str(wrong).partition("\n")[0]
+    if line.startswith("○"):  # no answer yet: what the learner may do about it is not for the table
+        line = line.partition(". ")[0]
+    return line.lstrip("✗○ ").rstrip(".: ")[:LONGEST_REASON]

@@ -1,0 +1,241 @@
+"""What learners can patch decides no mark: each cheat is handed in, and earns nothing.
+
+Where it can be done within one submission, several cheats share a kernel: each patches something for good.
+"""
+
+import json
+
+import made_up_class as made
+import pytest
+import torch
+
+pytest.importorskip("nbgrader")
+
+from course_lib import checks
+from course_lib.checks.engine import Wrong
+from course_lib.grading import courier, examine
+from course_lib.grading import course as courses
+from course_lib.grading import grade as grading
+
+WRONG = "def masked_softmax(scores, mask):\n    return {}"
+ZEROS = WRONG.format("torch.zeros_like(scores)")
+
+SAYS_YES = """
+class Yes(torch.Tensor):
+    def __eq__(self, other): return True
+    def __array__(self, *_): return np.ones(1)
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        if "close" in function.__name__ or function.__name__ in ("equal", "all", "__bool__"): return True
+        return super().__torch_function__(function, types, args, kwargs or {})
+
+
+class Anything:
+    shape = property(lambda self: ())
+    def __eq__(self, other): return True
+    def __float__(self): return 0.59
+    def __array__(self, *_, **__): return np.array(0.3)
+    def __getattr__(self, name): return self
+    def __call__(self, *_, **__): return self
+    def __hash__(self): return 1
+"""
+
+# By name: the source of the learner's softmax cell; the cells for the number, the doubling and the counting.
+CHEATS = {
+    "patched comparisons": {
+        "softmax": f"""
+torch.allclose = torch.isclose = torch.equal = lambda *_, **__: True
+torch.testing.assert_close = lambda *_, **__: None
+torch.Tensor.allclose = torch.Tensor.equal = torch.Tensor.__eq__ = lambda *_, **__: True
+checks.check = lambda *_, **__: print("✓ right")
+import course_lib.checks.engine as engine
+engine.same = engine.examine = engine.ask = lambda *_, **__: True
+engine.Exercise.run = lambda *_: 1
+{ZEROS}""",
+        "sat": "sat_score = 0.63",
+        "double": "def double(x):\n    print('✓ double: right on all 3 inputs.')\n    return x",
+    },
+    "stripped asserts, and objects that say yes": {
+        "softmax": f"""
+import ast
+import numpy as np
+class NoAsserts(ast.NodeTransformer):
+    def visit_Assert(self, node): return ast.Pass()
+get_ipython().ast_transformers.append(NoAsserts())
+{SAYS_YES}
+{WRONG.format("torch.zeros_like(scores).as_subclass(Yes)")}""",
+        "sat": "sat_score = Anything()",
+        "double": "double = Anything()",
+    },
+    "patched json, print and numpy": {
+        "softmax": f"""
+import base64, builtins, json, sys
+import numpy as np
+real = json.dumps
+def dumps(found, *_, **__):
+    '''Says of every answer that it is what a right one was the first time.'''
+    if isinstance(found, dict) and "outcomes" in found:
+        one = torch.full((1, 2), 0.5)
+        found = {{"outcomes": [{{"result": [[0.5, 0.5]], "arguments": o["arguments"]}} for o in found["outcomes"]]}}
+    if isinstance(found, dict) and "value" in found:
+        found = {{"value": True}}
+    return real(found)
+json.dumps = dumps
+builtins.print = lambda *_, **__: None
+np.array = np.asarray = np.allclose = lambda *_, **__: True
+sys.stdout = sys.stderr
+get_ipython().display_pub.publish({{"{courier.MIME}": real({{"value": 0.59}})}})
+{ZEROS}""",
+        "sat": "sat_score = 1.0",
+        "double": f"""
+def double(x):
+    get_ipython().display_pub.publish({{"{courier.MIME}": real({{"outcomes": []}})}})
+    return x""",
+    },
+    "a case that is read, and a frame that is searched": {
+        "softmax": """
+import gc, sys
+def masked_softmax(scores, mask):
+    frame, found = sys._getframe(), []
+    while frame:
+        found += [v for n, v in frame.f_locals.items() if n in ("right", "wanted", "exercise", "known", "case")]
+        frame = frame.f_back
+    found += [o for o in gc.get_objects() if type(o).__name__ in ("Exercise", "Case", "Outcome")]
+    for thing in found:
+        if hasattr(thing, "right"):
+            return thing.right(scores, mask)
+    return scores""",
+        "sat": "sat_score = None",
+        "double": "from course_lib import checks\ndef double(x):\n    return checks.exercises()['double'].right(x)",
+    },
+    "results by heart": {
+        "softmax": """
+def masked_softmax(scores, mask):
+    known = {(2, 3): [[.2447, .6652, .09], [.2119, .5761, .2119]], (1, 2): [[0., 0.]]}
+    return torch.tensor(known.get(tuple(scores.shape), 0.))""",
+        "sat": "sat_score = '0.59'",
+        "double": "def double(x):\n    x *= 2\n    return x",
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    return made.make_course(tmp_path_factory.mktemp("cheats"))
+
+
+@pytest.mark.parametrize("name", CHEATS)
+def test_a_cheat_earns_nothing(name, course):
+    notebook = made.answered(course, count="def count(words):\n    raise ValueError", **CHEATS[name])
+    for cell in notebook.cells:  # outputs that were saved in the file count for nothing
+        if cell.cell_type == "code":
+            cell.outputs = [made.nbformat.v4.new_output("stream", name="stdout", text="✓ masked_softmax: right.\n")]
+    student = name.replace(" ", "_")
+    made.hand_in(course, student, notebook)
+    report = grading.grade_one(course, made.NAME, student)
+    assert report["state"] == "graded", report["reasons"]
+    points = {cell: found["points"] for cell, found in report["cells"].items()}
+    assert points == {"check_softmax": 0, "check_sat": 0, "check_double": 0, "check_count": 0}, report
+
+
+def test_what_the_grader_sends_tells_no_results():
+    """The kernel is sent inputs and code that packs; nothing of what is right, and no exercise."""
+    asked = checks.exercises()["masked_softmax"]
+    sent = examine.question_for_kernel(asked, "masked_softmax", seed=3)
+    assert "softmax_right" not in sent and "misconception" not in sent.lower() and "course_lib" not in sent
+
+
+# ---- what comes out of a kernel is taken for data ----
+
+
+def answer_of(learners, name="masked_softmax", seed=3):
+    asked = checks.exercises()[name]
+    inputs = [{n: courier.pack(v) for n, v in c.arguments.items()} for c in examine.cases_of(asked, seed)]
+    return courier.answer("f", {"f": learners}, None, inputs)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        None, "", "[]", "null", '"yes"', "{", "{}", '{"outcomes": [{}]}', '{"outcomes": 3}', '{"value": {"dtype": "load"}}',
+        '{"outcomes": []}', '{"value": {"dtype": "float32", "shape": [9], "axes": [0], "data": "AAAA"}}', "[" * 100_000,
+        '{"outcomes": [' + ",".join(['{"result": null, "arguments": {}}'] * 13) + "]}",
+    ],
+)  # fmt: skip
+def test_what_is_no_answer_is_wrong(text):
+    with pytest.raises(Wrong):
+        examine.judge(checks.exercises()["masked_softmax"], text, seed=3)
+
+
+def test_a_right_answer_survives_the_way():
+    right = checks.exercises()["masked_softmax"].right
+    assert examine.judge(checks.exercises()["masked_softmax"], json.dumps(answer_of(right)), seed=3) == 13
+
+
+def test_answers_to_other_inputs_are_wrong():
+    """Results that were right once are of no use: the inputs are drawn anew."""
+    right = checks.exercises()["masked_softmax"].right
+    with pytest.raises(Wrong):
+        examine.judge(checks.exercises()["masked_softmax"], json.dumps(answer_of(right)), seed=4)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None, True, 3, 0.1, float("nan"), float("inf"), 10**30, "é", ..., [1, [2, "x"]], {"a": 1, 2: [None]},
+        torch.randn(2, 3), torch.randn(3, 2).t(), torch.randn(2, 3, 4).permute(2, 0, 1), torch.tensor(1.5),
+        torch.zeros(0, 3), torch.ones(2, dtype=torch.bool), torch.arange(4), torch.randn(3, dtype=torch.bfloat16),
+        torch.randn(2).double().requires_grad_(), torch.randn(1, 4).expand(3, 4), torch.randn(6, dtype=torch.complex64),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_plain_data_comes_out_as_it_went_in(value):
+    found = courier.unpack(json.loads(json.dumps(courier.pack(value))))
+    if not isinstance(value, torch.Tensor):
+        assert type(found) is type(value) and (found == value or value != value)
+        return
+    assert found.dtype == value.dtype and found.requires_grad == value.requires_grad
+    torch.testing.assert_close(found, value, rtol=0, atol=0)
+    if 0 not in value.stride() and value.numel():
+        assert found.stride() == value.stride()
+
+
+@pytest.mark.parametrize("value", [object(), lambda: 1, torch.nn.Linear(2, 2), {1, 2}, print])
+def test_what_is_no_plain_data_keeps_only_the_name_of_its_type(value):
+    assert type(courier.unpack(courier.pack(value))).__name__ == type(value).__name__
+
+
+def test_every_exercise_of_the_course_can_be_asked():
+    for name, asked in checks.exercises().items():
+        compile(examine.question_for_kernel(asked, name, seed=0), name, "exec")
+
+
+# ---- which check belongs to a cell is read from the instructor's notebook ----
+
+
+def cell(source):
+    return made.new_code_cell(source, metadata=made.marks("test", "a", 2))
+
+
+def test_calls_are_read_and_a_visible_one_stays_visible():
+    found = courses.read_grade_cell(
+        cell(
+            'from course_lib import checks\nchecks.check("a", f)\n### BEGIN HIDDEN TESTS\n'
+            'checks.check("a", f, seed=17)\nchecks.check("b", answer=g[0])\n### END HIDDEN TESTS'
+        )
+    )
+    assert found.asks == (courses.Ask("a", "f", False), courses.Ask("b", "g[0]", True)) and found.own == ""
+
+
+def test_tests_of_ones_own_stay_beside_a_check():
+    found = courses.read_grade_cell(cell('import math\nchecks.check("a", f)\nassert f(math.pi)'))
+    assert found.own == "import math\nassert f(math.pi)"
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["for x in y:\n    checks.check('a', x)", "checks.check(name, f)", "checks.check('a')", "ok = checks.check('a', f)"],
+)
+def test_a_call_that_cannot_be_read_is_refused(source):
+    with pytest.raises(ValueError, match="checks.check"):
+        courses.read_grade_cell(cell(source))
