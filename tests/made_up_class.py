@@ -1,7 +1,8 @@
 """A small exercise notebook and submissions to it, for the tests of grading."""
 
-import json
-import zipfile
+import shutil
+import tempfile
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -97,15 +98,30 @@ def source():
     return new_notebook(cells=cells, metadata={"kernelspec": KERNEL})
 
 
-def make_course(folder: Path) -> Course:
-    """A course with the small exercise handed out."""
+def write_sources(folder: Path) -> Path:
+    """A private folder, as COURSE_SOURCE names one."""
     sources = folder / "private"
     sources.mkdir()
     nbformat.write(source(), sources / f"{NAME}.ipynb")
     (sources / "graded.py").write_text(GRADED)
-    course = Course(folder / "course", f"sqlite:///{folder / 'course' / 'gradebook.db'}?timeout=60", cell_seconds=3)
-    list(release(course, sources))
-    return course
+    return sources
+
+
+def _course(folder: Path) -> Course:
+    return Course(folder / "course", f"sqlite:///{folder / 'course' / 'gradebook.db'}?timeout=60", cell_seconds=3)
+
+
+@cache
+def _template() -> tempfile.TemporaryDirectory:
+    made = tempfile.TemporaryDirectory(prefix="course-made-up-")
+    list(release(_course(Path(made.name)), write_sources(Path(made.name))))
+    return made
+
+
+def make_course(folder: Path) -> Course:
+    """A course with the small exercise handed out; it is made once, then copied."""
+    shutil.copytree(_template().name, folder, dirs_exist_ok=True)
+    return _course(folder)
 
 
 def answered(course: Course, **answers):
@@ -124,11 +140,3 @@ def hand_in(course: Course, student: str, notebook=None, name=f"{NAME}.ipynb", t
     folder.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text(nbformat.writes(notebook) if text is None else text, encoding="utf-8")
     return folder
-
-
-def archive(file: Path, entries: dict[str, object]) -> Path:
-    """A ZIP of names and notebooks or texts."""
-    with zipfile.ZipFile(file, "w") as out:
-        for name, content in entries.items():
-            out.writestr(name, content if isinstance(content, str | bytes) else json.dumps(content))
-    return file

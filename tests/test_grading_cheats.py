@@ -124,6 +124,7 @@ def course(tmp_path_factory):
     return made.make_course(tmp_path_factory.mktemp("cheats"))
 
 
+@pytest.mark.filterwarnings("ignore:Interpreting naive datetime")  # of a kernel whose json is patched
 @pytest.mark.parametrize("name", CHEATS)
 def test_a_cheat_earns_nothing(name, course):
     notebook = made.answered(course, count="def count(words):\n    raise ValueError", **CHEATS[name])
@@ -133,7 +134,7 @@ def test_a_cheat_earns_nothing(name, course):
     student = name.replace(" ", "_")
     made.hand_in(course, student, notebook)
     report = grading.grade_one(course, made.NAME, student)
-    assert report["state"] == "graded", report["reasons"]
+    assert (report["state"], report["reasons"]) == ("graded", [])  # no cell stumbled over the cheat itself
     points = {cell: found["points"] for cell, found in report["cells"].items()}
     assert points == {"check_softmax": 0, "check_sat": 0, "check_double": 0, "check_count": 0}, report
 
