@@ -312,23 +312,23 @@ def formgrader(arguments):
 def feedback(arguments):
     """[exercise ...]: write each learner's feedback as a page; hidden tests are not shown"""
     from course_lib.grading import report
-    from course_lib.grading.course import Course
+    from course_lib.grading.course import Course, shown
 
     here = Course.here()
     pages, without = report.write_feedback(here, here.find(parse("feedback", arguments, "names").names))
     for line in without:
         print(f"no feedback for {line}")
-    print(f"{len(pages)} pages in {here.path('feedback')}")
+    print(f"{len(pages)} pages in {shown(here.path('feedback'))}")
 
 
 def grades(arguments):
     """[exercise ...]: write the marks as CSV, with the points of each check and the reasons"""
     from course_lib.grading import report
-    from course_lib.grading.course import Course
+    from course_lib.grading.course import Course, shown
 
     here = Course.here()
     for assignment in here.find(parse("grades", arguments, "names").names):
-        print(report.write_grades(here, assignment))
+        print(shown(report.write_grades(here, assignment)))
 
 
 def parse(verb, arguments, *places, **options):

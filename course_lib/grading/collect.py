@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 import nbformat
 from tqdm import tqdm
 
-from course_lib.grading.course import Course, CourseError
+from course_lib.grading.course import Course, CourseError, shown
 from course_lib.grading.grade import TIMESTAMP
 from course_lib.grading.submission import LARGEST, grade_id
 
@@ -160,7 +160,7 @@ def collect(course: Course, archive: Path, assignment: str | None = None) -> Col
                 else:
                     told.append(
                         f"{path}: its name says no student; put it by hand into "
-                        f"{course.path('submitted', 'STUDENT', assignment or 'ASSIGNMENT')}"
+                        f"{shown(course.path('submitted', 'STUDENT', assignment or 'ASSIGNMENT'))}"
                     )
     except FileNotFoundError:
         raise CourseError(f"There is no file {archive}.") from None
@@ -239,7 +239,7 @@ def _put(course: Course, student: str, assignment: str, files: list[File], due: 
         aside = course.path("replaced", student, f"{assignment}-{number}")
         aside.parent.mkdir(parents=True, exist_ok=True)
         shutil.move(folder, aside)
-        told.append(f"{student}: handed in anew; the earlier work is in {aside}")
+        told.append(f"{student}: handed in anew; the earlier work is in {shown(aside)}")
     folder.mkdir(parents=True)
     for file in files:
         (folder / file.base).write_bytes(file.content)

@@ -106,6 +106,11 @@ def sources() -> Path:
     return Path(os.environ.get("COURSE_SOURCE", ROOT / "notebooks" / "exercises")).resolve()
 
 
+def shown(path: Path) -> str:
+    """A path as a person types it here."""
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
+
+
 # ---- which check belongs to which cell ----
 
 
@@ -291,11 +296,12 @@ def release(course: Course, sources: Path, names: Sequence[str] = (), due: str |
             with Gradebook(course.database) as gradebook:
                 gradebook.update_or_create_assignment(path.stem, duedate=deadline)
         late = f", due {deadline:%Y-%m-%d %H:%M} UTC" if deadline else ""
-        yield f"{course.path('release', path.stem, path.name)}: {points:g} points{late}"
+        yield f"{shown(course.path('release', path.stem, path.name))}: {points:g} points{late}"
 
 
 def _inspect(path: Path, known: dict) -> float:
     """Looks through an instructor's notebook for what would only come out when it is graded; returns its points."""
+    from course_lib import checks
     from course_lib.grading.examine import question_for_kernel
 
     try:
@@ -305,6 +311,9 @@ def _inspect(path: Path, known: dict) -> float:
             for ask in cell.asks:
                 if ask.name not in known:
                     raise CourseError(f"cell {name} asks for {ask.name!r}; there are {', '.join(known)}")
+                if not ask.hidden and ask.name not in checks.exercises():
+                    raise CourseError(f"cell {name}: learners do not have {ask.name!r}; put its check between {BEGIN} "
+                                      f"and {END}")  # fmt: skip
                 question_for_kernel(known[ask.name], ask.expression, seed=0)
     except (CourseError, ValueError) as error:
         raise CourseError(f"{path.name}: {error}") from None

@@ -198,8 +198,11 @@ class Marking(Execute):
         size = len(content.get("text", "")) + sum(len(str(item)) for item in content.get("data", {}).values())
         answer = courier.MIME in content.get("data", {})
         parent = msg["parent_header"].get("msg_id")
+        room = max(0, (examine.LARGEST_ANSWER if answer else LARGEST_OUTPUT) - self.printed[parent])
         self.printed[parent] += size
-        if size and self.printed[parent] > (examine.LARGEST_ANSWER if answer else LARGEST_OUTPUT):
+        if "text" in content:
+            content["text"] = content["text"][:room]
+        elif size > room:
             return None
         return super().process_message(msg, cell, cell_index)
 

@@ -1,0 +1,126 @@
+"""The walk-through of INSTRUCTORS.md is done: each of its commands prints what stands there."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import urllib.request
+import zipfile
+from pathlib import Path
+
+import made_up_class as made
+import nbformat
+import pytest
+
+pytest.importorskip("nbgrader")
+
+ROOT = Path(__file__).parent.parent
+PAGE = (ROOT / "INSTRUCTORS.md").read_text(encoding="utf-8")
+TIMES_TEMPERATURE = "def softmax_at(scores, mask, temperature):\n    closed = (scores * temperature)"
+ANSWERS = {
+    "softmax_at": "def softmax_at(scores, mask, temperature):\n    closed = (scores / temperature)",
+    "cat_score": "cat_score = 0.25",
+    "in_words": "They become equal.",
+}
+REST = ".masked_fill(~mask, -torch.inf)\n    return torch.softmax(closed, -1)"
+
+
+def steps():
+    """Command and wanted output, in the page's order."""
+    for block in re.findall(r"^```console\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL):
+        for command, output in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
+            yield command, output
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory):
+    """A copy of what the verbs need, as a clone has it."""
+    folder = tmp_path_factory.mktemp("clone")
+    for name in ("course_lib", "notebooks/exercises"):
+        if (ROOT / name).exists():
+            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("Makefile", "pyproject.toml", "constraints.txt", "nbgrader_config.py"):
+        shutil.copy(ROOT / name, folder)
+    return folder
+
+
+def answered(clone, **answers):
+    notebook = nbformat.read(clone / "course/release/03_graded/03_graded.ipynb", as_version=4)
+    for cell in notebook.cells:
+        name = cell.metadata.get("nbgrader", {}).get("grade_id")
+        if name in ANSWERS:
+            cell.source = {**ANSWERS, **answers}[name] + (REST if name == "softmax_at" else "")
+    return nbformat.writes(notebook)
+
+
+def pack(clone):
+    """The archive that the page collects: one right, one wrong and a day late, one broken, one without a name."""
+    path = "{}_assignsubmission_file_/{}"
+    on_time, late = (2026, 10, 30, 12, 0, 0), (2026, 11, 2, 23, 59, 59)
+    with zipfile.ZipFile(clone / "moodle.zip", "w") as out:
+        for name, content, date in (
+            (path.format("Ada Lovelace_11", "03_graded.ipynb"), answered(clone), on_time),
+            (path.format("Ada Lovelace_11", "draft.txt"), "x", on_time),
+            (path.format("Charles Babbage_12", "03_graded.ipynb"), answered(clone, softmax_at=TIMES_TEMPERATURE), late),
+            (path.format("Grace Hopper_13", "03_graded.ipynb"), "{", on_time),
+            ("stray.ipynb", answered(clone), on_time),
+        ):
+            out.writestr(zipfile.ZipInfo(name, date), content)
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+def test_the_walk_through_prints_what_the_page_says(clone):
+    environment = {**os.environ, "PYTHON": sys.executable, "TZ": "UTC"}
+    environment = {name: value for name, value in environment.items() if not name.startswith("COURSE_")}
+    environment["PYTHONPATH"] = os.pathsep.join([str(clone), environment["PYTHONPATH"]])
+    done = list(steps())
+    assert [command.split()[:2] for command, _ in done if command.startswith("make")] == [
+        ["make", verb] for verb in ("release", "collect", "grade", "grade", "feedback", "grades")
+    ]
+    for command, wanted in done:
+        if "moodle.zip" in command:
+            pack(clone)
+        if command.startswith("export "):
+            name, _, value = command.removeprefix("export ").partition("=")
+            environment[name] = value
+            continue
+        ran = subprocess.run(command, shell=True, cwd=clone, env=environment, capture_output=True, text=True)
+        assert ran.returncode == 0, (command, ran.stderr)
+        assert ran.stdout.lstrip("\ufeff").replace("\r", "") == wanted, command
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+def test_the_formgrader_finds_the_course(tmp_path, unused_port):
+    course = made.make_course(tmp_path)
+    environment = {**os.environ, "COURSE_DIRECTORY": str(course.folder), "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment |= {"JUPYTER_TOKEN": "sesame"}
+    command = [sys.executable, "-m", "course_lib", "formgrader", "--no-browser", f"--port={unused_port}"]
+    log = (tmp_path / "log.txt").open("w")
+    server = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
+    try:
+        address = f"http://127.0.0.1:{unused_port}/formgrader/api/assignments?token=sesame"
+        for _ in range(240):
+            try:
+                with urllib.request.urlopen(address, timeout=20) as answer:
+                    assert f'"name": "{made.NAME}"' in answer.read().decode()
+                    break
+            except OSError:
+                assert server.poll() is None, (tmp_path / "log.txt").read_text()
+                time.sleep(0.5)
+        else:
+            pytest.fail((tmp_path / "log.txt").read_text())
+    finally:
+        server.terminate()
+        server.wait(30)
+        log.close()
+
+
+@pytest.fixture
+def unused_port():
+    import socket
+
+    with socket.socket() as made_free:
+        made_free.bind(("127.0.0.1", 0))
+        return made_free.getsockname()[1]
