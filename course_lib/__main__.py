@@ -160,12 +160,11 @@ def workbook(arguments):
     """put lessons and exercises into workbook/ to work in; what is there already stays as it is"""
     from course_lib import workbook
 
-    said = workbook.make()
-    fresh = [line for line in said if line.endswith(" is new")]
-    for line in said if len(fresh) < len(said) else []:
-        print(line)
-    if fresh:
-        print(f"workbook/ has {len(fresh)} new files. Work there: updates of the course never touch it.")
+    new, newer = workbook.make()
+    if new:
+        print(f"workbook/ has {len(new)} new files. Work there: updates of the course never touch it.")
+    if newer:
+        print(f"Newer in this version of the course, and put beside your files in workbook/: {', '.join(newer)}")
 
 
 def test(arguments):
@@ -300,7 +299,9 @@ def formgrader(arguments):
 
     here = Course.here()
     here.find()
-    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("JUPYTER_CONFIG_PATH")]))
+    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(
+        filter(None, [str(ROOT), os.environ.get("JUPYTER_CONFIG_PATH")])
+    )
     as_root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     extension = "nbgrader.server_extensions.formgrader"
     LabApp.launch_instance(
@@ -342,7 +343,7 @@ def parse(verb, arguments, *places, **options):
 
 
 IN_CLASS = (release, collect, grade, formgrader, feedback, grades)
-ALL = (setup, lab, test, check, notebooks, format, record, seeds, pages, bench, *IN_CLASS)
+ALL = (setup, lab, workbook, test, check, notebooks, format, record, seeds, pages, bench, *IN_CLASS)
 VERBS = {verb.__name__: verb for verb in ALL}
 NEEDED = {**dict.fromkeys((test, check, format), "test"), **dict.fromkeys(IN_CLASS, "teach")}
 

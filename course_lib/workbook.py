@@ -5,6 +5,7 @@ import hashlib
 import json
 import re
 import textwrap
+from pathlib import Path
 
 import nbformat
 
@@ -16,7 +17,7 @@ REGION = re.compile(r"^([ \t]*)### BEGIN (SOLUTION|HIDDEN TESTS)$.*?^[ \t]*### E
 
 
 def make(folder=None):
-    """Puts lessons, exercises and the start page into the workbook; returns what is to be said about each new file.
+    """Puts lessons, exercises and the start page into the workbook; returns the names of what is new, and of what is newer.
 
     A file that is already there stays as it is. If its original has changed since, the newer version is put beside it.
     """
@@ -24,7 +25,7 @@ def make(folder=None):
     folder.mkdir(exist_ok=True)
     kept = folder / VERSIONS
     versions = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
-    said = []
+    new, newer = [], []
     for name, text in contents():
         version = hashlib.sha256(text.encode()).hexdigest()[:16]
         file = folder / name
@@ -32,14 +33,12 @@ def make(folder=None):
             continue
         if file.exists():
             file = _beside(file)
-            said.append(f"{name} is newer in this version of the course: put beside yours as {file.name}")
-        else:
-            said.append(f"{name} is new")
+        (newer if file.name != Path(name).name else new).append(str(file.relative_to(folder)))
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
         versions[name] = version
     kept.write_text(json.dumps(versions, indent=1) + "\n", encoding="utf-8")
-    return said
+    return new, newer
 
 
 def _beside(file):

@@ -14,7 +14,7 @@ NAME = "03_small"
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 # An exercise of the instructor's own, which no learner's kernel knows.
-GRADED = '''
+GRADED = """
 import torch
 from course_lib.checks.engine import Case, Exercise, Misconception, Question
 
@@ -39,7 +39,7 @@ DOUBLE = Exercise(
     drive=drive,
 )
 ASKED = [DOUBLE]
-'''
+"""
 
 SOFTMAX = """
 def masked_softmax(scores, mask):
@@ -50,7 +50,7 @@ DOUBLE = "def double(x):\n    return x + x"
 COUNT = "def count(words):\n    return len(words.split())"
 MASK_AFTER = "def masked_softmax(scores, mask):\n    return torch.softmax(scores, -1) * mask"
 
-RIGHT = {"softmax": SOFTMAX, "sat": "sat_score = 0.59", "double": DOUBLE, "count": COUNT, "words": "It sums to one."}
+RIGHT = {"softmax": SOFTMAX, "sat": "cat_score = 1.05", "double": DOUBLE, "count": COUNT, "words": "It sums to one."}
 
 
 def marks(kind, name, points=None):
@@ -80,8 +80,8 @@ def source():
             'checks.check("masked_softmax", masked_softmax, seed=17)\n### END HIDDEN TESTS',
             metadata=marks("test", "check_softmax", 3),
         ),
-        new_code_cell(blank("sat_score = 0.59"), metadata=marks("answer", "sat")),
-        new_code_cell('checks.check("sat_score", sat_score)', metadata=marks("test", "check_sat", 1)),
+        new_code_cell(blank("cat_score = 1.05"), metadata=marks("answer", "sat")),
+        new_code_cell('checks.check("cat_score", cat_score)', metadata=marks("test", "check_sat", 1)),
         new_code_cell(solution(DOUBLE), metadata=marks("answer", "double")),
         new_code_cell(
             '### BEGIN HIDDEN TESTS\nchecks.check("double", double)\n### END HIDDEN TESTS',

@@ -32,13 +32,13 @@ EXPECTED = {
     "ada": ([3, 1, 2, 2], ""),
     "bob": (
         [0, 0, 0, 0],
-        "masked_softmax: the mask comes after the softmax; sat_score: that is the article's number; "
+        "masked_softmax: the mask comes after the softmax; cat_score: that is divided by √d_k; "
         "double: that is the square; check_count raised AssertionError: the hidden sentence",
     ),
     "cy": (
         [0, 0, 0, 0],
         "cell 5 raised NotImplementedError; masked_softmax is not written yet; "
-        "sat_score: NameError: name 'sat_score' is not defined; double is not written yet; "
+        "cat_score: NameError: name 'cat_score' is not defined; double is not written yet; "
         "check_count raised NotImplementedError",
     ),
     "dan": (
@@ -67,7 +67,7 @@ def hand_in_all(course):
         made.hand_in(course, student, made.answered(course, **answers))
 
     give("ada")
-    give("bob", softmax=made.MASK_AFTER, sat="sat_score = 0.63", double="def double(x):\n    return x * x",
+    give("bob", softmax=made.MASK_AFTER, sat="cat_score = 0.525", double="def double(x):\n    return x * x",
          count="def count(words):\n    return 2")  # fmt: skip
     give("cy", softmax=None, sat=None, double=None, count=None, words=None)
     give("dan", softmax="def masked_softmax(scores, mask:\n    return scores")
@@ -132,7 +132,7 @@ def test_the_table_has_every_student_every_check_and_the_reason(course, graded):
 
 def test_a_second_run_grades_only_what_has_changed(course, graded):
     assert grading.missing(course, made.NAME) == []
-    made.hand_in(course, "bob", made.answered(course, sat="sat_score = 0.6"))
+    made.hand_in(course, "bob", made.answered(course, sat="cat_score = 0.6"))
     grading.report_file(course, made.NAME, "cy").unlink()  # as if a run had been killed before its end
     assert grading.missing(course, made.NAME) == ["bob", "cy"]
 

@@ -33,7 +33,7 @@ class Yes(torch.Tensor):
 class Anything:
     shape = property(lambda self: ())
     def __eq__(self, other): return True
-    def __float__(self): return 0.59
+    def __float__(self): return 1.05
     def __array__(self, *_, **__): return np.array(0.3)
     def __getattr__(self, name): return self
     def __call__(self, *_, **__): return self
@@ -52,7 +52,7 @@ import course_lib.checks.engine as engine
 engine.same = engine.examine = engine.ask = lambda *_, **__: True
 engine.Exercise.run = lambda *_: 1
 {ZEROS}""",
-        "sat": "sat_score = 0.63",
+        "sat": "cat_score = 0.525",
         "double": "def double(x):\n    print('✓ double: right on all 3 inputs.')\n    return x",
     },
     "stripped asserts, and objects that say yes": {
@@ -64,7 +64,7 @@ class NoAsserts(ast.NodeTransformer):
 get_ipython().ast_transformers.append(NoAsserts())
 {SAYS_YES}
 {WRONG.format("torch.zeros_like(scores).as_subclass(Yes)")}""",
-        "sat": "sat_score = Anything()",
+        "sat": "cat_score = Anything()",
         "double": "double = Anything()",
     },
     "patched json, print and numpy": {
@@ -84,9 +84,9 @@ json.dumps = dumps
 builtins.print = lambda *_, **__: None
 np.array = np.asarray = np.allclose = lambda *_, **__: True
 sys.stdout = sys.stderr
-get_ipython().display_pub.publish({{"{courier.MIME}": real({{"value": 0.59}})}})
+get_ipython().display_pub.publish({{"{courier.MIME}": real({{"value": 1.05}})}})
 {ZEROS}""",
-        "sat": "sat_score = 1.0",
+        "sat": "cat_score = 1.0",
         "double": f"""
 def double(x):
     get_ipython().display_pub.publish({{"{courier.MIME}": real({{"outcomes": []}})}})
@@ -105,7 +105,7 @@ def masked_softmax(scores, mask):
         if hasattr(thing, "right"):
             return thing.right(scores, mask)
     return scores""",
-        "sat": "sat_score = None",
+        "sat": "cat_score = None",
         "double": "from course_lib import checks\ndef double(x):\n    return checks.exercises()['double'].right(x)",
     },
     "results by heart": {
@@ -113,7 +113,7 @@ def masked_softmax(scores, mask):
 def masked_softmax(scores, mask):
     known = {(2, 3): [[.2447, .6652, .09], [.2119, .5761, .2119]], (1, 2): [[0., 0.]]}
     return torch.tensor(known.get(tuple(scores.shape), 0.))""",
-        "sat": "sat_score = '0.59'",
+        "sat": "cat_score = '1.05'",
         "double": "def double(x):\n    x *= 2\n    return x",
     },
 }
@@ -235,7 +235,12 @@ def test_tests_of_ones_own_stay_beside_a_check():
 
 @pytest.mark.parametrize(
     "source",
-    ["for x in y:\n    checks.check('a', x)", "checks.check(name, f)", "checks.check('a')", "ok = checks.check('a', f)"],
+    [
+        "for x in y:\n    checks.check('a', x)",
+        "checks.check(name, f)",
+        "checks.check('a')",
+        "ok = checks.check('a', f)",
+    ],
 )
 def test_a_call_that_cannot_be_read_is_refused(source):
     with pytest.raises(ValueError, match="checks.check"):

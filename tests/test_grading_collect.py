@@ -40,7 +40,7 @@ def pack(tmp_path, course):
     return packed
 
 
-def work(course, answer="sat_score = 0.59"):
+def work(course, answer="cat_score = 1.05"):
     return nbformat.writes(made.answered(course, sat=answer))
 
 
@@ -79,12 +79,12 @@ def test_canvas_the_newest_upload_wins_and_late_is_late(course, pack):
     with Gradebook(course.database) as gradebook:
         gradebook.update_or_create_assignment(made.NAME, duedate=due)
     found = pack(
-        (f"lovelaceada_LATE_77_501_{made.NAME}-1.ipynb", work(course, "sat_score = 2")),
-        (f"lovelaceada_77_499_{BOOK}", work(course, "sat_score = 1")),
+        (f"lovelaceada_LATE_77_501_{made.NAME}-1.ipynb", work(course, "cat_score = 2")),
+        (f"lovelaceada_77_499_{BOOK}", work(course, "cat_score = 1")),
         (f"hopper_78_500_{BOOK}", work(course)),
     )
     assert found.students == ["hopper_78", "lovelaceada_77"]
-    assert "sat_score = 2" in course.path("submitted", "lovelaceada_77", made.NAME, BOOK).read_text()
+    assert "cat_score = 2" in course.path("submitted", "lovelaceada_77", made.NAME, BOOK).read_text()
     assert collected(course, "hopper_78") == [BOOK]  # Canvas tells no time
     stamp = course.path("submitted", "lovelaceada_77", made.NAME, TIMESTAMP).read_text().strip()
     assert (datetime.fromisoformat(stamp).replace(tzinfo=None) - due).total_seconds() == 1
@@ -105,8 +105,8 @@ def test_what_cannot_be_assigned_is_told_with_what_to_do(course, pack):
         (f"/etc/Eve Adams_1_assignsubmission_file_/{BOOK}", work(course)),
         (MOODLE.format(name="Li Wei", number=1, file=BOOK), work(course)),
         (MOODLE.format(name="Li Wei", number=2, file=BOOK), work(course)),
-        (MOODLE.format(name="Two Books", number=3, file="a.ipynb"), work(course, "sat_score = 1"), same_age),
-        (MOODLE.format(name="Two Books", number=3, file="b.ipynb"), work(course, "sat_score = 2"), same_age),
+        (MOODLE.format(name="Two Books", number=3, file="a.ipynb"), work(course, "cat_score = 1"), same_age),
+        (MOODLE.format(name="Two Books", number=3, file="b.ipynb"), work(course, "cat_score = 2"), same_age),
         (MOODLE.format(name="Zip Zapper", number=4, file="all.zip"), inner.getvalue()),
         (MOODLE.format(name="Doc Writer", number=5, file="answers.docx"), b"\0"),
         (MOODLE.format(name="Bro Ken", number=6, file=BOOK), "{"),
@@ -128,16 +128,16 @@ def test_what_cannot_be_assigned_is_told_with_what_to_do(course, pack):
 
 def test_a_resubmission_replaces_and_keeps_what_was_there(course, pack):
     path = MOODLE.format(name="Ada Lovelace", number=7, file=BOOK)
-    pack((path, work(course, "sat_score = 1"), (2026, 10, 1, 8, 0, 0)))
-    again = pack((path, work(course, "sat_score = 1"), (2026, 10, 1, 8, 0, 0)))
+    pack((path, work(course, "cat_score = 1"), (2026, 10, 1, 8, 0, 0)))
+    again = pack((path, work(course, "cat_score = 1"), (2026, 10, 1, 8, 0, 0)))
     assert again.students == [] and again.told == []
-    newer = pack((path, work(course, "sat_score = 2"), (2026, 10, 2, 8, 0, 0)))
+    newer = pack((path, work(course, "cat_score = 2"), (2026, 10, 2, 8, 0, 0)))
     assert newer.students == ["ada_lovelace"] and "handed in anew" in newer.told[0]
     there = course.path("submitted", "ada_lovelace", made.NAME, BOOK)
-    assert "sat_score = 2" in there.read_text()
-    assert "sat_score = 1" in course.path("replaced", "ada_lovelace", f"{made.NAME}-1", BOOK).read_text()
-    older = pack((path, work(course, "sat_score = 3"), (2026, 9, 30, 8, 0, 0)))
-    assert older.students == [] and "is newer, and stays" in older.told[0] and "sat_score = 2" in there.read_text()
+    assert "cat_score = 2" in there.read_text()
+    assert "cat_score = 1" in course.path("replaced", "ada_lovelace", f"{made.NAME}-1", BOOK).read_text()
+    older = pack((path, work(course, "cat_score = 3"), (2026, 9, 30, 8, 0, 0)))
+    assert older.students == [] and "is newer, and stays" in older.told[0] and "cat_score = 2" in there.read_text()
 
 
 def test_an_archive_that_is_none_or_holds_nothing_says_so(course, pack, tmp_path):
@@ -154,7 +154,13 @@ def test_an_archive_that_is_none_or_holds_nothing_says_so(course, pack, tmp_path
 
 @pytest.mark.parametrize(
     ("name", "wanted"),
-    [("José Núñez", "jose_nunez"), ("O'Hara, Tim", "o_hara_tim"), ("李 雷", "李_雷"), ("../x", "x"), ("a/b\\c", "a_b_c")],
+    [
+        ("José Núñez", "jose_nunez"),
+        ("O'Hara, Tim", "o_hara_tim"),
+        ("李 雷", "李_雷"),
+        ("../x", "x"),
+        ("a/b\\c", "a_b_c"),
+    ],
 )
 def test_names_become_folders(name, wanted):
     assert slug(name) == wanted

@@ -95,7 +95,7 @@ def test_manual_marks_and_comments_survive_a_second_grading(course):
         gradebook.find_grade("check_sat", made.NAME, made.NAME, "ada").manual_score = 0.0
         gradebook.find_comment("words", made.NAME, made.NAME, "ada").manual_comment = "And it is never negative."
         gradebook.db.commit()
-    made.hand_in(course, "ada", made.answered(course, sat="sat_score = 0.590"))
+    made.hand_in(course, "ada", made.answered(course, sat="cat_score = 1.050"))
     assert grading.missing(course, made.NAME) == ["ada"]
     assert grading.grade_one(course, made.NAME, "ada")["cells"]["check_sat"]["points"] == 1
     assert points(course, "ada") == 3 + 0 + 2 + 2 + 0.5
@@ -122,7 +122,7 @@ pathlib.Path("left.txt").write_text("here")
 print(json.dumps({"names": sorted(os.environ), "home": os.environ["HOME"], "here": os.getcwd(), "child": child.pid,
                   "memory": resource.getrlimit(resource.RLIMIT_DATA)[0]}))
 print("long " * 1_000_000)
-sat_score = 0.59"""
+cat_score = 1.05"""
 
 
 @pytest.mark.skipif(os.name != "posix", reason="limits and sessions are those of POSIX")
@@ -184,8 +184,8 @@ def test_marks_of_a_cell_cannot_be_changed_by_the_learner():
 @pytest.mark.parametrize(
     ("old", "new", "wanted"),
     [
-        ('checks.check("sat_score", sat_score)', 'checks.check("no_such", sat_score)', "check_sat asks for 'no_such'"),
-        ('checks.check("sat_score", sat_score)', "if True:\n    checks.check('sat_score', 1)", "lines of their own"),
+        ('checks.check("cat_score", cat_score)', 'checks.check("no_such", cat_score)', "check_sat asks for 'no_such'"),
+        ('checks.check("cat_score", cat_score)', "if True:\n    checks.check('cat_score', 1)", "lines of their own"),
         ("### END SOLUTION", "", "no end solution statement found"),
     ],
 )
@@ -202,10 +202,10 @@ def test_a_faulty_source_is_refused_with_its_name_and_the_reason(old, new, wante
 
 
 def test_a_private_check_may_not_take_a_name_of_the_course(tmp_path):
-    (tmp_path / "graded.py").write_text(made.GRADED.replace('"double"', '"sat_score"'))
-    with pytest.raises(courses.CourseError, match="sat_score is a name of the course's own checks"):
+    (tmp_path / "graded.py").write_text(made.GRADED.replace('"double"', '"cat_score"'))
+    with pytest.raises(courses.CourseError, match="cat_score is a name of the course's own checks"):
         courses.exercises(tmp_path)
-    assert "sat_score" in courses.exercises(tmp_path / "none")
+    assert "cat_score" in courses.exercises(tmp_path / "none")
 
 
 def test_a_date_that_is_none_is_refused(course, tmp_path):

@@ -20,12 +20,13 @@ FLOORS = [
     ["claims", "glossary", "checks", "widgets"],
 ]
 OUTSIDE = {
-    "__init__": set(),
+    "__init__": {"checks"},
     "lessons": {"claims"},
     "pages": {"claims", "glossary", "lessons"},
     "bench": {"attention", "corpus", "positions", "recurrent", "training", "transformer"},
-    "grading": {"checks", "lessons"},
-    "__main__": {"bench", "grading", "lessons", "pages"},
+    "workbook": {"lessons"},
+    "grading": {"checks", "lessons", "workbook"},
+    "__main__": {"bench", "grading", "lessons", "pages", "workbook"},
 }
 LIBRARY = Path(course_lib.__file__).parent
 SOURCES = {file.stem: file.read_text(encoding="utf-8") for file in LIBRARY.glob("*.py")}
