@@ -287,7 +287,7 @@ def grade(arguments):
     for report in sorted(reports, key=lambda report: (report["assignment"], report["student"])):
         points, most = (sum(cell[what] for cell in report["cells"].values()) for what in ("points", "max"))
         told = f"{points:g} of {most:g}" if report["state"] == "graded" else report["state"]
-        print(f"{report['assignment']} {report['student']}: {told}", reasons(report) or "", sep="  ")
+        print("  ".join(filter(None, (f"{report['assignment']} {report['student']}: {told}", reasons(report)))))
     print(f"{len(reports)} graded")
 
 
