@@ -69,7 +69,7 @@ def solution(source):
 
 
 def source():
-    """The instructor's notebook: four exercises of 3, 1, 2 and 2 points, and a sentence that a person reads (1 point)."""
+    """The instructor's notebook: four exercises of 3, 1, 2 and 2 points, and a sentence to be read for 1."""
     hidden = 'assert count("a b c d") == 4, "the hidden sentence"'
     cells = [
         new_markdown_cell("# A small exercise"),

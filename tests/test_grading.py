@@ -50,7 +50,8 @@ EXPECTED = {
     "fay": ([3, 1, 0, 2], "cell 7 ended its kernel; double: NameError: name 'double' is not defined"),
     "gus": ([3, 1, 0, 2], "double: it raises MemoryError"),
     "hal": ([3, 1, 2, 2], "; ".join(f"{name} was deleted, and is put back" for name in TEST_CELLS)),
-    "ida": ([0, 1, 2, 2], "check_softmax was edited, and is restored; masked_softmax: the mask comes after the softmax"),
+    "ida": ([0, 1, 2, 2], "check_softmax was edited, and is restored; "
+                          "masked_softmax: the mask comes after the softmax"),
     "jon": (None, "03_small.ipynb cannot be read as a notebook: Notebook does not appear to be JSON: 'no notebook'"),
     "kim": ([3, 1, 2, 2], "it was handed in as my work (1).ipynb, not 03_small.ipynb"),
     "lou": ([3, 1, 2, 2], ""),

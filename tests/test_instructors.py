@@ -30,8 +30,7 @@ REST = ".masked_fill(~mask, -torch.inf)\n    return torch.softmax(closed, -1)"
 def steps():
     """Command and wanted output, in the page's order."""
     for block in re.findall(r"^```console\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL):
-        for command, output in re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
-            yield command, output
+        yield from re.findall(r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE)
 
 
 @pytest.fixture(scope="module")

@@ -94,14 +94,17 @@ def _autograde(course: Course, assignment: str, student: str, seed: int) -> tupl
 def _enter_nothing(course: Course, assignment: str, student: str) -> list[str]:
     """Enters a submission that cannot be read: without points, or with those of an earlier one."""
     from nbgrader.api import Gradebook, MissingEntry
+    from nbgrader.coursedir import CourseDirectory
 
+    folder = course.path("submitted", student, assignment)
+    time_stamp = CourseDirectory(config=course.config()).get_existing_timestamp(str(folder))
     with Gradebook(course.database) as gradebook:
         try:
             if gradebook.find_submission(assignment, student).score:
                 return ["its points are those of an earlier submission"]
         except MissingEntry:
             gradebook.update_or_create_student(student)
-            gradebook.update_or_create_submission(assignment, student)
+            gradebook.update_or_create_submission(assignment, student, timestamp=time_stamp)
         for notebook in gradebook.find_submission(assignment, student).notebooks:
             for grade in notebook.grades:
                 grade.auto_score, grade.needs_manual_grade = 0.0, False
@@ -186,15 +189,11 @@ def grade(
         with processes() as pool:
             reports = _run(pool, course, tasks, seed, bar)
         # A process that was killed takes its whole pool with it. What it left is graded one by one.
-        lost = [(r["assignment"], r["student"]) for r in reports if r["state"] == "lost"]
-        reports = [report for report in reports if report["state"] != "lost"]
+        lost = [(r["assignment"], r["student"]) for r in reports if r.get("lost")]
+        reports = [report for report in reports if not report.get("lost")]
         for task in lost:
             with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
                 reports += _run(alone, course, [task], seed, bar)
-    for report in reports:
-        if report["state"] == "lost":
-            report["state"] = "failed"
-            keep(course, report)
     return reports
 
 
@@ -209,10 +208,11 @@ def _run(executor: Executor, course: Course, tasks: Sequence[tuple], seed: int |
                 reports.append(future.result())
                 bar.update()
             except Exception as error:
-                state = "lost" if isinstance(error, BrokenExecutor) else "failed"
                 told = f"the grader's process ended, grade it again: {type(error).__name__}: {error}"
-                reports.append({"assignment": assignment, "student": student, "state": state, "reasons": [told],
-                                "cells": {}, "seed": seed, "seconds": 0.0})  # fmt: skip
+                report = {"assignment": assignment, "student": student, "state": "failed", "reasons": [told]}
+                report |= {"cells": {}, "seed": seed, "seconds": 0.0, "lost": isinstance(error, BrokenExecutor)}
+                keep(course, report)
+                reports.append(report)
     finally:
         for future in running:
             future.cancel()

@@ -10,8 +10,7 @@ from pathlib import Path
 import nbformat
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from nbformat.v4 import new_code_cell, new_output
-from nbgrader.api import Gradebook
-from nbgrader.preprocessors import ClearHiddenTests, Execute, NbGraderPreprocessor, SaveAutoGrades
+from nbgrader.preprocessors import ClearHiddenTests, Execute, SaveAutoGrades
 from nbgrader.utils import determine_grade, is_grade, is_solution
 from traitlets import Integer
 

@@ -24,8 +24,10 @@ from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvision
 
 NAME = "course-contained"
 LIMITER = Path(__file__).with_name("limits.py")
-PASSED_ON = {"PATH", "PATHEXT", "PYTHONPATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "LANG", "TZ", "SYSTEMROOT", "SYSTEMDRIVE",
-             "WINDIR", "COMSPEC", "NUMBER_OF_PROCESSORS", "PROCESSOR_ARCHITECTURE"}  # fmt: skip
+PASSED_ON = {
+    *("PATH", "PYTHONPATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "LANG", "TZ"),
+    *("PATHEXT", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC"),  # Windows
+}
 BEGINNINGS = ("LC_", "CONDA_")
 
 
