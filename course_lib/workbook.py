@@ -17,7 +17,7 @@ REGION = re.compile(r"^([ \t]*)### BEGIN (SOLUTION|HIDDEN TESTS)$.*?^[ \t]*### E
 
 
 def make(folder=None):
-    """Puts lessons, exercises and the start page into the workbook; returns the names of what is new, and of what is newer.
+    """Puts lessons, exercises and the start page into the workbook; returns names of what is new, and of what is newer.
 
     A file that is already there stays as it is. If its original has changed since, the newer version is put beside it.
     """

@@ -21,7 +21,7 @@ PAGE = (ROOT / "INSTRUCTORS.md").read_text(encoding="utf-8")
 TIMES_TEMPERATURE = "def softmax_at(scores, mask, temperature):\n    closed = (scores * temperature)"
 ANSWERS = {
     "softmax_at": "def softmax_at(scores, mask, temperature):\n    closed = (scores / temperature)",
-    "cat_score": "cat_score = 0.25",
+    "mat_score": "mat_score = 0.25",
     "in_words": "They become equal.",
 }
 REST = ".masked_fill(~mask, -torch.inf)\n    return torch.softmax(closed, -1)"

@@ -57,8 +57,8 @@ SOFTMAX_AT = Exercise(
 
 WORDS = {"the": torch.tensor([0.1, 0.3, 0.2, 0.4]), "cat": torch.tensor([0.5, 0.2, 0.1, 0.3])}
 
-CAT_SCORE = Question(
-    "cat_score",
+MAT_SCORE = Question(
+    "mat_score",
     3,
     lambda: (WORDS["cat"] @ WORDS["the"]).item(),
     (Misconception("that is divided by √d_k", "The dot product alone is asked for.", 0.125),),
@@ -66,4 +66,4 @@ CAT_SCORE = Question(
     tolerance=0.005,
 )
 
-ASKED = [SOFTMAX_AT, CAT_SCORE]
+ASKED = [SOFTMAX_AT, MAT_SCORE]
