@@ -57,7 +57,7 @@ def answered(clone, **answers):
 def pack(clone):
     """The archive that the page collects: one right, one wrong and a day late, one broken, one without a name."""
     path = "{}_assignsubmission_file_/{}"
-    on_time, late = (2026, 10, 30, 12, 0, 0), (2026, 11, 2, 23, 59, 59)
+    on_time, late = (2026, 10, 30, 12, 0, 0), (2026, 11, 2, 23, 59, 0)
     with zipfile.ZipFile(clone / "moodle.zip", "w") as out:
         for name, content, date in (
             (path.format("Ada Lovelace_11", "03_graded.ipynb"), answered(clone), on_time),
