@@ -90,11 +90,15 @@ def arranged(arrange):
     return answer
 
 
-def every_column_its_speed(x, start):
-    d = x.shape[2]
-    columns = torch.arange(d, dtype=torch.float64)
-    angles = torch.arange(start, start + x.shape[1], dtype=torch.float64)[:, None] * 10000 ** (-columns / d)
-    return x + torch.where(columns % 2 == 0, angles.sin(), angles.cos()).to(x.dtype)
+def by_column(times):
+    def answer(x, start):
+        d = x.shape[2]
+        columns = torch.arange(d, dtype=torch.float64)
+        places = torch.arange(start, start + x.shape[1], dtype=torch.float64)
+        angles = places[:, None] * 10000 ** (-times * columns / d)
+        return x + torch.where(columns % 2 == 0, angles.sin(), angles.cos()).to(x.dtype)
+
+    return answer
 
 
 def only_the_code(x, start):
@@ -144,7 +148,12 @@ ADD_POSITIONS = Exercise(
         Misconception(
             "sine and cosine of a pair have different speeds",
             "The two numbers of a pair are one hand: they have the same angle, and so the same i.",
-            every_column_its_speed,
+            by_column(1),
+        ),
+        Misconception(
+            "the exponent counts columns, not clocks",
+            "In the formula i is the number of the pair: columns 0 and 1 are clock 0, columns 2 and 3 clock 1.",
+            by_column(2),
         ),
         Misconception(
             "the speeds grow from clock to clock",
@@ -190,6 +199,8 @@ def norm_cases(generator: torch.Generator) -> list[Case]:
     def plain(d: int) -> tuple[torch.Tensor, torch.Tensor]:
         return torch.ones(d), torch.zeros(d)
 
+    far = draw(2, 3, 6)
+    far = 200 + far + far.sign()  # none near the mean, so that rounding it does no harm
     inputs = [
         ("the lesson's vector", torch.tensor([[1.0, 2.0, 6.0]]), *plain(3), 1e-5),
         ("the same vector, and an epsilon of 2", torch.tensor([[1.0, 2.0, 6.0]]), *plain(3), 2.0),
@@ -204,7 +215,7 @@ def norm_cases(generator: torch.Generator) -> list[Case]:
         ("two words, with gain and bias", draw(1, 2, 4), draw(4), draw(4), 1e-5),
         ("as many sentences as words as numbers", draw(3, 3, 3), draw(3), draw(3), 1e-5),
         ("a batch", draw(2, 5, 8), draw(8), draw(8), 1e-5),
-        ("numbers far from zero", draw(2, 3, 6) + 300, *plain(6), 1e-5),
+        ("numbers far from zero", far, *plain(6), 1e-5),
         ("float64", draw(4, 2, 5).double(), draw(5).double(), draw(5).double(), 1e-8),
         ("vectors that do not lie in order in memory", draw(6, 4, 2).permute(2, 1, 0), draw(6), draw(6), 1e-5),
         ("one vector by itself", draw(6), draw(6), draw(6), 1e-5),
@@ -835,20 +846,25 @@ def drive_writer(answer, p, echo, **settings):
             raise RecursionError("it goes on and on, far beyond the limit")
         row = p[int(words[-1])].log()
         if len(words) > 1:
-            row = row + echo * p[int(words[-2])].log().flip(0)
+            row = row + echo * p[int(words[-2])].log().roll(1)
         return row.log_softmax(-1)
 
     return answer(scores, **settings)
 
 
-def told_apart(draw, right, slips) -> list[dict]:
-    """For each slip arguments that show it: what it gives there, neither the right answer nor another slip gives."""
+def told_apart(draw, right, slips, clear=lambda arguments: True) -> list[dict]:
+    """For each slip arguments that show it: what it gives there, neither the right answer nor another slip gives.
+
+    Where rounding could decide (`clear` is False), a right answer in another style might be refused.
+    """
     found = []
     for slip in slips:
         for _ in range(3000):
             arguments = draw()
             given = drive_writer(slip, **arguments)
-            if all(drive_writer(other, **arguments) != given for other in (right, *slips) if other is not slip):
+            if clear(arguments) and all(
+                drive_writer(other, **arguments) != given for other in (right, *slips) if other is not slip
+            ):
                 found.append(arguments)
                 break
     return found
@@ -858,9 +874,19 @@ def table(generator: torch.Generator, words: int) -> torch.Tensor:
     return torch.randn(words, words, generator=generator, dtype=torch.float64).mul(1.5).softmax(-1)
 
 
+def hardly_ends(generator: torch.Generator, words: int) -> torch.Tensor:
+    p = table(generator, words)
+    p[:, 1] = 1e-6
+    return p / p.sum(-1, keepdim=True)
+
+
 def never_ends(generator: torch.Generator, words: int) -> torch.Tensor:
-    p = 0.8 + 0.2 * torch.rand(words, words, generator=generator, dtype=torch.float64)
+    """After each word one is likelier than the others, so that the first place is never in doubt."""
+    p = 0.22 + 0.02 * torch.rand(words, words, generator=generator, dtype=torch.float64)
     p[:, 1] = 1e-9
+    others = torch.tensor([word for word in range(words) if word != 1])
+    favourite = others[torch.randint(len(others), (words,), generator=generator)]
+    p[torch.arange(words), favourite] = 0.34
     return p / p.sum(-1, keepdim=True)
 
 
@@ -984,8 +1010,9 @@ def beamed(
     only_finished=False,
     history=lambda words: words,
     give=lambda words: words[1:],
+    margins=None,
 ):
-    """Beam search with one or more slips. A beginning is (words, total)."""
+    """Beam search with one or more slips. A beginning is (words, total). Notes by how much a cut was decided."""
 
     def answer(log_p, start, end, width, limit):
         def place(beginning):
@@ -1004,9 +1031,14 @@ def beamed(
                 longer += [max(grown, key=place)] if each_continues_once and len(words) > 1 else grown
             if not longer:
                 break
-            kept = sorted(longer, key=place, reverse=True)[:width]
+            ranked = sorted(longer, key=place, reverse=True)
+            kept = ranked[:width]
+            if margins is not None and len(ranked) > width:
+                margins.append(place(ranked[width - 1]) - place(ranked[width]))
             if all(map(is_finished, kept)) or stops_at_first and any(map(is_finished, kept)):
                 break
+        if margins is not None and len(kept) > 1:
+            margins.append(place(kept[0]) - place(kept[1]))
         done = [beginning for beginning in kept if is_finished(beginning)]
         return give(max((only_finished or stops_at_first) and done or kept, key=place)[0])
 
@@ -1023,6 +1055,12 @@ def width_one(log_p, start, end, width, limit):
 
 def by_sum(total, written):
     return total
+
+
+def clear_cut(arguments) -> bool:
+    margins = []
+    drive_writer(beamed(margins=margins), **arguments)
+    return min(margins, default=1.0) > 1e-4
 
 
 SLIPS_OF_THE_BEAM = (
@@ -1054,18 +1092,25 @@ def beam_cases(generator: torch.Generator) -> list[Case]:
         ("a short sentence and a long one", short, 0.0, 0, 1, 2, 5),
         ("a limit of one word", small, 0.0, 0, 1, 3, 1),
         ("a width greater than the vocabulary", short, 0.0, 0, 1, 6, 4),
-        ("other numbers for start and end", table(generator, 4), 0.0, 3, 2, 2, 6),
-        ("a model that never ends", never_ends(generator, 4), 1.0, 0, 1, 3, 5),
     ]
     long = ("a long text, whose probability no float holds", never_ends(generator, 5), 0.0, 0, 1, 2, 800)
     names = ("p", "echo", "start", "end", "width", "limit")
     cases = [Case(about, dict(zip(names, values, strict=True))) for about, *values in [*inputs, long]]
+    for about, make, *values in (
+        ("other numbers for start and end", table, 0.0, 3, 2, 2, 6),
+        ("a model that never ends", hardly_ends, 0.7, 0, 1, 3, 5),
+    ):
+        for _ in range(300):
+            arguments = dict(zip(names, (make(generator, 4), *values), strict=True))
+            if clear_cut(arguments):
+                cases.insert(-1, Case(about, arguments))
+                break
 
     def draw() -> dict:
         words, width, limit = (int(torch.randint(*span, (), generator=generator)) for span in ((4, 6), (2, 4), (3, 6)))
-        return dict(zip(names, (table(generator, words), 1.0, 0, 1, width, limit), strict=True))
+        return dict(zip(names, (table(generator, words), 0.7, 0, 1, width, limit), strict=True))
 
-    drawn = told_apart(draw, beamed(), SLIPS_OF_THE_BEAM)
+    drawn = told_apart(draw, beamed(), SLIPS_OF_THE_BEAM, clear_cut)
     return cases[:-1] + [Case("a model that looks at two words", arguments) for arguments in drawn] + cases[-1:]
 
 

@@ -83,6 +83,18 @@ def exponent_of_each_column(x, start):
     return x + torch.from_numpy(angles).to(x.dtype)
 
 
+@wrong("add_positions", "the exponent counts columns, not clocks")
+def two_i_for_every_column(x, start):
+    rows = [
+        [
+            (math.cos if column % 2 else math.sin)(p * 10000 ** (-2 * column / x.shape[2]))
+            for column in range(x.shape[2])
+        ]
+        for p in range(start, start + x.shape[1])
+    ]
+    return x + torch.tensor(rows, dtype=x.dtype)
+
+
 @wrong("add_positions", "the speeds grow from clock to clock")
 def minus_forgotten(x, start):
     d = x.shape[-1]
