@@ -175,6 +175,15 @@ def test_a_right_answer_survives_the_way():
     assert examine.judge(asked, json.dumps(answer_of(asked.right)), seed=3) == len(examine.cases_of(asked, 3))
 
 
+def test_a_blank_is_no_wrong_answer():
+    def blank(scores, mask):
+        raise NotImplementedError
+
+    with pytest.raises(Wrong) as told:
+        examine.judge(checks.exercises()["masked_softmax"], json.dumps(answer_of(blank)), seed=3)
+    assert examine.reason(told.value) == "masked_softmax is not written yet"
+
+
 def test_answers_to_other_inputs_are_wrong():
     """Results that were right once are of no use: the inputs are drawn anew."""
     right = checks.exercises()["masked_softmax"].right

@@ -49,6 +49,8 @@ def question_for_kernel(asked: Exercise | Question, expression: str, seed: int) 
 class _Replies:
     """Stands for the learner's object: gives, call by call, what that object gave."""
 
+    __name__ = "__call__"  # where its errors come from: the engine then knows them as the learner's own
+
     def __init__(self, outcomes):
         self.outcomes = iter(outcomes)
 
