@@ -12,6 +12,8 @@ pytest.importorskip("nbgrader")
 from course_lib.grading import grade as grading
 from course_lib.grading.report import reasons, write_feedback, write_grades
 
+pytestmark = pytest.mark.notebook  # they execute notebooks
+
 TEST_CELLS = ("check_softmax", "check_sat", "check_double", "check_count")
 LOOP = "def masked_softmax(scores, mask):\n    while True:\n        pass"
 STUBBORN = """

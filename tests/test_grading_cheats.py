@@ -96,6 +96,8 @@ def double(x):
     "a case that is read, and a frame that is searched": {
         "softmax": """
 import gc, sys
+
+pytestmark = pytest.mark.notebook  # they execute notebooks
 def masked_softmax(scores, mask):
     frame, found = sys._getframe(), []
     while frame:

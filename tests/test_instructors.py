@@ -14,6 +14,8 @@ import made_up_class as made
 import nbformat
 import pytest
 
+pytestmark = pytest.mark.notebook  # they execute notebooks
+
 pytest.importorskip("nbgrader")
 
 ROOT = Path(__file__).parent.parent
