@@ -96,8 +96,6 @@ def double(x):
     "a case that is read, and a frame that is searched": {
         "softmax": """
 import gc, sys
-
-pytestmark = pytest.mark.notebook  # they execute notebooks
 def masked_softmax(scores, mask):
     frame, found = sys._getframe(), []
     while frame:
@@ -127,6 +125,7 @@ def course(tmp_path_factory):
     return made.make_course(tmp_path_factory.mktemp("cheats"))
 
 
+@pytest.mark.notebook
 @pytest.mark.filterwarnings("ignore:Interpreting naive datetime")  # of a kernel whose json is patched
 @pytest.mark.parametrize("name", CHEATS)
 def test_a_cheat_earns_nothing(name, course):

@@ -20,6 +20,8 @@ from course_lib.grading import grade as grading
 from course_lib.grading.report import table, write_feedback
 from course_lib.grading.submission import grade_id, put_back
 
+pytestmark = pytest.mark.notebook  # they execute notebooks
+
 
 @pytest.fixture
 def course(tmp_path):
@@ -117,8 +119,6 @@ def test_a_cluster_grades(course):
 
 LOOKS_AROUND = """
 import json, os, pathlib, resource, subprocess
-
-pytestmark = pytest.mark.notebook  # they execute notebooks
 child = subprocess.Popen(["sleep", "600"], stdout=subprocess.DEVNULL)
 pathlib.Path("left.txt").write_text("here")
 print(json.dumps({"names": sorted(os.environ), "home": os.environ["HOME"], "here": os.getcwd(), "child": child.pid,
