@@ -131,6 +131,18 @@ def clean_run(**variables):
         yield {**os.environ, **threads, "COURSE_CACHE": cache, **variables}
 
 
+def configure_jupyter(folder):
+    """Puts a folder of settings before those that the environment names."""
+    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(
+        filter(None, [str(folder), os.environ.get("JUPYTER_CONFIG_PATH")])
+    )
+
+
+def as_root():
+    """What Jupyter wants to hear before it starts for root."""
+    return ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+
+
 # ---- the verbs ----
 
 
@@ -141,16 +153,14 @@ def setup(arguments):
 
 def lab(arguments):
     """start JupyterLab on the start page (--no-browser, --port=8899 ... are passed on)"""
-    paths = [str(ROOT / "course_lib" / "data" / "jupyter"), os.environ.get("JUPYTER_CONFIG_PATH")]
-    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, paths))
+    configure_jupyter(ROOT / "course_lib" / "data" / "jupyter")
     from jupyterlab.labapp import LabApp
 
     from course_lib import lessons
 
     workbook([])
     lessons.trust(lessons.find())
-    as_root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-    server = LabApp.initialize_server(argv=[f"--ServerApp.root_dir={ROOT}", *as_root, *arguments])
+    server = LabApp.initialize_server(argv=[f"--ServerApp.root_dir={ROOT}", *as_root(), *arguments])
     if not server.identity_provider.token_generated:  # else Jupyter itself prints the address
         print(f"JupyterLab is at\n    {server.display_url}", flush=True)
     server.start()
@@ -299,14 +309,11 @@ def formgrader(arguments):
 
     here = Course.here()
     here.find()
-    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(
-        filter(None, [str(ROOT), os.environ.get("JUPYTER_CONFIG_PATH")])
-    )
-    as_root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    configure_jupyter(ROOT)
     extension = "nbgrader.server_extensions.formgrader"
     LabApp.launch_instance(
         argv=[f"--ServerApp.root_dir={here.folder}", f"--ServerApp.jpserver_extensions={extension}=True",
-              "--ServerApp.default_url=/formgrader", "--LabApp.default_url=/formgrader", *as_root, *arguments]
+              "--ServerApp.default_url=/formgrader", "--LabApp.default_url=/formgrader", *as_root(), *arguments]
     )  # fmt: skip
 
 

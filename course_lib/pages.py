@@ -98,11 +98,10 @@ def lacking(found: Mapping[str, list[Verdict]]) -> list[str]:
     """Claims without the verdict that the ledger says they must have, and verdicts that nothing was measured for."""
     complaints = []
     for claim, said in claims.ledger().items():
-        wanted = [] if said["tested_in"] == "later" else said["tested_in"]
+        tested_in = said["tested_in"]
+        wanted = tested_in if isinstance(tested_in, list) else [tested_in] if tested_in == "page" else []
         places = {verdict.place for verdict in found[claim]}
-        complaints += [
-            f"{claim} has no verdict in {p}" for p in ([wanted] if wanted == "page" else wanted) if p not in places
-        ]
+        complaints += [f"{claim} has no verdict in {place}" for place in wanted if place not in places]
         for verdict in found[claim]:
             if not verdict.record["figures"] and verdict.record["kind"] != claims.UNTESTABLE:
                 complaints.append(f"{claim} has a verdict in {verdict.place} and no figure")

@@ -322,13 +322,13 @@ def ask(question: Question, answer: object) -> None:
         if off:
             hint = "Go through it once more, step by step." if len(off) == len(given) else "The others are right."
             raise Wrong(_says(question, f"entry {' and '.join(off)} of {_short(given)} is not right", hint))
-    if type(plain(answer)) is not type(target) and (_as_tensor(plain(answer)) is None) != (_as_tensor(target) is None):
-        raise Wrong(_says(question, f"{_short(answer)} is {_kind(plain(answer))}", f"The answer is {_kind(target)}."))
-    shapes = [getattr(_as_tensor(plain(value)), "shape", None) for value in (answer, target)]
+    if type(given) is not type(target) and (_as_tensor(given) is None) != (_as_tensor(target) is None):
+        raise Wrong(_says(question, f"{_short(given)} is {_kind(given)}", f"The answer is {_kind(target)}."))
+    shapes = [getattr(_as_tensor(value), "shape", None) for value in (given, target)]
     if shapes[0] != shapes[1]:
-        what = f"{_short(answer)} has the shape {tuple(shapes[0])}, not {tuple(shapes[1])}"
+        what = f"{_short(given)} has the shape {tuple(shapes[0])}, not {tuple(shapes[1])}"
         raise Wrong(_says(question, what, "How many numbers are asked for?"))
-    raise Wrong(_says(question, f"{_short(answer)} is not right", "Go through it once more, step by step."))
+    raise Wrong(_says(question, f"{_short(given)} is not right", "Go through it once more, step by step."))
 
 
 # ---- what is said ----
