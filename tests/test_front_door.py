@@ -112,52 +112,67 @@ def fresh_venv(tmp_path, monkeypatch):
     return commands
 
 
+NOTHING, TEACH, TESTS = set(), {"teach"}, front_door.EXTRAS
+
+
 def test_a_complete_environment_is_left_alone(fresh_venv):
-    front_door.complete_venv("core")
+    front_door.complete_venv(NOTHING)
     assert "-c constraints.txt -e ." in fresh_venv[-1]
     assert not fresh_venv[-1].endswith("]")
     before = len(fresh_venv)
-    front_door.complete_venv("core")
+    front_door.complete_venv(NOTHING)
     assert len(fresh_venv) == before
 
 
-def test_test_tools_are_added_once_and_lab_accepts_them(fresh_venv):
-    front_door.complete_venv("core")
-    front_door.complete_venv("test")
-    assert fresh_venv[-1].endswith("-e .[teach,test]")
-    before = len(fresh_venv)
-    front_door.complete_venv("test")
-    front_door.complete_venv("core")
-    assert len(fresh_venv) == before
-
-
-def test_what_teaching_needs_is_added_once_and_the_tests_have_it_too(fresh_venv):
-    front_door.complete_venv("core")
-    front_door.complete_venv("teach")
+def test_what_a_verb_needs_is_added_once_and_stays(fresh_venv):
+    front_door.complete_venv(NOTHING)
+    front_door.complete_venv(TEACH)
     assert fresh_venv[-1].endswith("-e .[teach]")
+    front_door.complete_venv({"web"})
+    assert fresh_venv[-1].endswith("-e .[teach,web]")
     before = len(fresh_venv)
-    front_door.complete_venv("core")
+    for extras in (NOTHING, TEACH, {"teach", "web"}):
+        front_door.complete_venv(extras)
     assert len(fresh_venv) == before
-    front_door.complete_venv("test")
-    assert fresh_venv[-1].endswith("-e .[teach,test]")
+
+
+def test_the_tests_have_what_every_verb_needs(fresh_venv):
+    front_door.complete_venv(TESTS)
+    assert fresh_venv[-1].endswith("-e .[teach,test,web]")
     before = len(fresh_venv)
-    front_door.complete_venv("teach")
+    for extras in [*front_door.NEEDED.values(), NOTHING]:
+        front_door.complete_venv(extras)
     assert len(fresh_venv) == before
+
+
+def test_front_end_packages_are_fetched_when_their_lock_changes(fresh_venv, monkeypatch, tmp_path):
+    monkeypatch.setattr(front_door, "PACKAGES", tmp_path)
+    monkeypatch.setattr(front_door, "LOCK", tmp_path / "lock.json")
+    for lock, fetched in (("one", 1), ("one", 1), ("two", 2)):
+        front_door.LOCK.write_text(lock)
+        front_door.fetch_packages()
+        assert sum("npm" in command for command in fresh_venv) == fetched
+
+
+def test_the_lock_names_no_host(front_end=ROOT / "package-lock.json"):
+    packages = json.loads(front_end.read_text())["packages"]
+    assert all("integrity" in package for name, package in packages.items() if name)
+    assert not any("resolved" in package for package in packages.values())
 
 
 def test_an_interrupted_installation_is_taken_up_again(fresh_venv, monkeypatch):
-    front_door.complete_venv("core")
+    front_door.complete_venv(NOTHING)
     failed = SimpleNamespace(returncode=1)
     monkeypatch.setattr(front_door.subprocess, "run", lambda *_, **__: failed)
     with pytest.raises(SystemExit, match="resumes"):
-        front_door.complete_venv("test")
+        front_door.complete_venv(TESTS)
     assert not front_door.STAMP.exists()
 
 
 def test_a_python_without_ensurepip_names_the_package(fresh_venv, monkeypatch):
     monkeypatch.setattr(front_door.importlib.util, "find_spec", lambda _: None)
     with pytest.raises(SystemExit, match=r"apt install python3\.\d+-venv"):
-        front_door.complete_venv("core")
+        front_door.complete_venv(NOTHING)
     assert fresh_venv == []
 
 

@@ -25,8 +25,10 @@ OUTSIDE = {
     "pages": {"claims", "glossary", "lessons"},
     "bench": {"attention", "corpus", "positions", "recurrent", "training", "transformer"},
     "workbook": {"lessons"},
+    "web": set(),
+    "slides": {"lessons", "web"},
     "grading": {"checks", "lessons", "workbook"},
-    "__main__": {"bench", "grading", "lessons", "pages", "workbook"},
+    "__main__": {"bench", "grading", "lessons", "pages", "slides", "workbook"},
 }
 LIBRARY = Path(course_lib.__file__).parent
 SOURCES = {file.stem: file.read_text(encoding="utf-8") for file in LIBRARY.glob("*.py")}

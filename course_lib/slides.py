@@ -1,0 +1,92 @@
+"""Makes a reveal.js deck of each lesson: slides from the cells' slide types, everything beside them, no network."""
+
+import re
+import shutil
+
+import nbformat
+from nbconvert.exporters import SlidesExporter
+from nbconvert.preprocessors import Preprocessor
+
+from course_lib import lessons, web
+
+FOLDER = web.BUILD / "slides"
+DATA = web.ROOT / "course_lib" / "data"
+SIZE = 1280, 720
+MINUTES = re.compile(r"\*\*For the lecturer, (\d+) min\.\*\*")
+LINK = re.compile(r'<a\b[^>]*\bhref="(?!#|https?:)[^"]*"[^>]*>(.*?)</a>', re.DOTALL)
+
+
+class Lecture(Preprocessor):
+    """Leaves what is projected: no skipped cell, no folded source, only the lines that matter; adds the time plan."""
+
+    def preprocess(self, nb, resources):
+        """Called by nbconvert."""
+        plan = time_plan(nb)
+        nb.cells = [cell for cell in nb.cells if slide_type(cell) != "skip"]
+        for cell in nb.cells:
+            if cell.metadata.get("jupyter", {}).get("source_hidden") or cell.metadata.get("slide_lines") == []:
+                cell.metadata["transient"] = {"remove_source": True}
+            elif "slide_lines" in cell.metadata:
+                cell.source = only_lines(cell)
+        first = next((cell for cell in nb.cells if slide_type(cell) == "notes"), None)
+        if first is not None:
+            rows = "".join(f"| {start} | {title} | {minutes} |\n" for start, title, minutes in plan)
+            total = sum(minutes for *_, minutes in plan)
+            first.source += f"\n\n**The plan: {total} minutes**\n\n| at | slide | minutes |\n|--|--|--|\n{rows}"
+        return nb, resources
+
+
+def slide_type(cell):
+    """What a cell is in the lecture: slide, subslide, fragment, notes, skip, or - for more of the slide before it."""
+    return cell.metadata.get("slideshow", {}).get("slide_type", "-")
+
+
+def only_lines(cell):
+    """The lines that `slide_lines` names, as [first, last] pairs counted from 1, with … where some are left out."""
+    lines, shown, before = cell.source.splitlines(), [], 0
+    for first, last in cell.metadata["slide_lines"]:
+        if not before < first <= last <= len(lines):
+            raise ValueError(f"cell {cell.id!r}: its lines {first} to {last} are not in order within 1 to {len(lines)}")
+        shown += (["…"] if first > before + 1 else []) + lines[first - 1 : last]
+        before = last
+    return "\n".join(shown + (["…"] if before < len(lines) else []))
+
+
+def time_plan(notebook):
+    """For each slide: the minute at which it begins, its title, and the minutes that its notes give it."""
+    plan = []
+    for cell in notebook.cells:
+        if slide_type(cell) == "slide":
+            title = re.search(r"^#+ (.*)", cell.source, re.MULTILINE)
+            plan.append([sum(minutes for *_, minutes in plan), title[1] if title else cell.id, 0])
+        elif slide_type(cell) == "notes" and plan:
+            plan[-1][2] += sum(map(int, MINUTES.findall(cell.source)))
+    return plan
+
+
+def build(names=(), folder=FOLDER):
+    """Writes the decks of the lessons (all, or those named) and what they load; returns the files of the decks."""
+    assets = folder / "assets"
+    web.copy({**web.WIDGETS, **web.MATHJAX, "jquery/dist/jquery.min.js": "jquery.js"}, assets)
+    web.copy({"reveal.js/dist": "reveal/dist", "reveal.js/plugin/notes": "reveal/plugin/notes"}, assets)
+    for name in ("widgets.js", "slides.css"):
+        shutil.copyfile(DATA / "web" / name, assets / name)
+    exporter = SlidesExporter(
+        extra_template_basedirs=[str(DATA)],
+        template_name="slides",
+        preprocessors=[Lecture],
+        reveal_url_prefix="assets/reveal",
+        reveal_theme="white",
+        reveal_width=str(SIZE[0]),
+        reveal_height=str(SIZE[1]),
+        require_js_url="assets/require.js",
+        jquery_url="assets/jquery.js",
+        mathjax_url="assets/mathjax/tex-mml-chtml.js",
+        widget_renderer_url="assets/html-manager/embed-amd.js",
+    )
+    decks = []
+    for path in lessons.find(names):
+        page, _ = exporter.from_notebook_node(nbformat.read(path, as_version=4), {"metadata": {"name": path.stem}})
+        decks.append(folder / f"{path.stem}.slides.html")
+        decks[-1].write_text(LINK.sub(r"\1", page), encoding="utf-8")  # a deck travels without the files linked to
+    return decks
