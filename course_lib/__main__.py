@@ -369,8 +369,18 @@ def slides(arguments):
         print(deck.relative_to(ROOT))
 
 
+def warm(arguments):
+    """do before a lecture what takes time: train and keep the models, make the decks (all lessons, or those named)"""
+    from course_lib import lessons
+
+    for path in lessons.find(arguments):
+        lessons.execute(path, dict(os.environ))
+    slides(arguments)
+    print("The trained models are kept, and lessons and decks need no network.")
+
+
 IN_CLASS = (release, collect, grade, formgrader, feedback, grades)
-ON_SHOW = (slides,)
+ON_SHOW = (slides, warm)
 ALL = (setup, lab, workbook, test, check, notebooks, format, record, seeds, pages, bench, *ON_SHOW, *IN_CLASS)
 VERBS = {verb.__name__: verb for verb in ALL}
 NEEDED = {

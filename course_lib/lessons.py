@@ -84,6 +84,11 @@ def trust(paths):
         notary.sign(nbformat.read(path, as_version=4))
 
 
+def slide_type(cell):
+    """What a cell is in the lecture: slide, subslide, fragment, notes, skip, or - for more of the slide before it."""
+    return cell.metadata.get("slideshow", {}).get("slide_type", "-")
+
+
 # ---- verdicts under fresh seeds ----
 
 

@@ -22,23 +22,18 @@ class Lecture(Preprocessor):
     def preprocess(self, nb, resources):
         """Called by nbconvert."""
         plan = time_plan(nb)
-        nb.cells = [cell for cell in nb.cells if slide_type(cell) != "skip"]
+        nb.cells = [cell for cell in nb.cells if lessons.slide_type(cell) != "skip"]
         for cell in nb.cells:
             if cell.metadata.get("jupyter", {}).get("source_hidden") or cell.metadata.get("slide_lines") == []:
                 cell.metadata["transient"] = {"remove_source": True}
             elif "slide_lines" in cell.metadata:
                 cell.source = only_lines(cell)
-        first = next((cell for cell in nb.cells if slide_type(cell) == "notes"), None)
+        first = next((cell for cell in nb.cells if lessons.slide_type(cell) == "notes"), None)
         if first is not None:
             rows = "".join(f"| {start} | {title} | {minutes} |\n" for start, title, minutes in plan)
             total = sum(minutes for *_, minutes in plan)
             first.source += f"\n\n**The plan: {total} minutes**\n\n| at | slide | minutes |\n|--|--|--|\n{rows}"
         return nb, resources
-
-
-def slide_type(cell):
-    """What a cell is in the lecture: slide, subslide, fragment, notes, skip, or - for more of the slide before it."""
-    return cell.metadata.get("slideshow", {}).get("slide_type", "-")
 
 
 def only_lines(cell):
@@ -56,10 +51,10 @@ def time_plan(notebook):
     """For each slide: the minute at which it begins, its title, and the minutes that its notes give it."""
     plan = []
     for cell in notebook.cells:
-        if slide_type(cell) == "slide":
+        if lessons.slide_type(cell) == "slide":
             title = re.search(r"^#+ (.*)", cell.source, re.MULTILINE)
             plan.append([sum(minutes for *_, minutes in plan), title[1] if title else cell.id, 0])
-        elif slide_type(cell) == "notes" and plan:
+        elif lessons.slide_type(cell) == "notes" and plan:
             plan[-1][2] += sum(map(int, MINUTES.findall(cell.source)))
     return plan
 

@@ -53,9 +53,15 @@ def contents():
     yield "progress.json", "{}\n"
     yield "start.md", (lessons.NOTEBOOKS / "start.md").read_text(encoding="utf-8")
     for path in lessons.find():
-        yield path.name, nbformat.writes(without_outputs(nbformat.read(path, as_version=4))) + "\n"
+        yield path.name, nbformat.writes(learner_version(nbformat.read(path, as_version=4))) + "\n"
     for path in sorted((lessons.NOTEBOOKS / "exercises").glob("*.ipynb")):
         yield f"exercises/{path.name}", nbformat.writes(student_version(nbformat.read(path, as_version=4))) + "\n"
+
+
+def learner_version(notebook):
+    """The lesson with nothing run, and without the lecturer's notes."""
+    notebook.cells = [cell for cell in notebook.cells if lessons.slide_type(cell) != "notes"]
+    return without_outputs(notebook)
 
 
 def without_outputs(notebook):

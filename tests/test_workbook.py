@@ -40,7 +40,9 @@ def course(tmp_path, monkeypatch):
     monkeypatch.setattr(lessons, "NOTEBOOKS", notebooks)
     monkeypatch.setattr(workbook, "FOLDER", tmp_path / "workbook")
     (notebooks / "start.md").write_text(f"# Start\n\n{record.MARKS[0]}\nNothing yet.\n{record.MARKS[1]}\n\nMore.\n")
-    nbformat.write(source("print(42)"), notebooks / "01_lesson.ipynb")
+    lesson = source("print(42)")
+    lesson.cells.append(new_markdown_cell("Say this.", metadata={"slideshow": {"slide_type": "notes"}}))
+    nbformat.write(lesson, notebooks / "01_lesson.ipynb")
     nbformat.write(source(SOLVED, CHECKED), notebooks / "exercises" / "01_lesson.ipynb")
     return tmp_path
 
@@ -52,7 +54,7 @@ def read(path):
 # ---- what goes in ----
 
 
-def test_lessons_lose_their_outputs_and_exercises_their_solutions(course):
+def test_lessons_lose_outputs_and_lecture_notes_and_exercises_their_solutions(course):
     assert [len(files) for files in workbook.make()] == [4, 0]
     lesson, exercise = read(course / "workbook/01_lesson.ipynb"), read(course / "workbook/exercises/01_lesson.ipynb")
     assert [cell.source for cell in lesson.cells] == ["# Title", "print(42)"]

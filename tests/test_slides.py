@@ -1,0 +1,199 @@
+"""Every lesson is a lecture too: it has a plan, notes, and slides that keep what is projected and nothing else."""
+
+import re
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from course_lib import lessons, slides
+
+MINUTES = range(40, 51)
+LINES = 14  # of code on a slide
+
+
+def read(path):
+    return nbformat.read(path, as_version=4)
+
+
+def markdown(kind, source, **metadata):
+    return new_markdown_cell(source, metadata={"slideshow": {"slide_type": kind}, **metadata})
+
+
+def code(kind, source, **metadata):
+    return new_code_cell(source, metadata={"slideshow": {"slide_type": kind}, **metadata})
+
+
+# ---- the checks: each gives the complaints that it has about a lesson ----
+
+
+def the_lecture_takes_40_to_50_minutes(notebook):
+    total = sum(minutes for *_, minutes in slides.time_plan(notebook))
+    return [] if total in MINUTES else [f"{total} minutes"]
+
+
+def every_section_has_its_minutes(notebook):
+    return [title for _, title, minutes in slides.time_plan(notebook) if not minutes]
+
+
+def minutes_stand_on_a_sections_first_slide(notebook):
+    """There the speaker view shows them in time."""
+    late, first = [], True
+    for cell in notebook.cells:
+        first = lessons.slide_type(cell) == "slide" or (first and lessons.slide_type(cell) != "subslide")
+        if lessons.slide_type(cell) == "notes" and slides.MINUTES.search(cell.source) and not first:
+            late.append(cell.id)
+    return late
+
+
+def every_section_has_a_heading(notebook):
+    starts = [cell for cell in notebook.cells if lessons.slide_type(cell) == "slide"]
+    return [cell.id for cell in starts if not re.match(r"#{1,3} ", cell.source)]
+
+
+def notes_are_plain(notebook):
+    """A formula or a link would not work in the speaker view."""
+    notes = [cell for cell in notebook.cells if lessons.slide_type(cell) == "notes"]
+    return [cell.id for cell in notes if re.search(r"\$|\]\(", cell.source) or "**For the lecturer" not in cell.source]
+
+
+def little_code_is_shown(notebook):
+    shown = slides.Lecture().preprocess(nbformat.from_dict(notebook), {})[0].cells
+    open_code = [c for c in shown if c.cell_type == "code" and not c.metadata.get("transient")]
+    return [cell.id for cell in open_code if len(cell.source.splitlines()) > LINES]
+
+
+CHECKS = [
+    the_lecture_takes_40_to_50_minutes,
+    every_section_has_its_minutes,
+    minutes_stand_on_a_sections_first_slide,
+    every_section_has_a_heading,
+    notes_are_plain,
+    little_code_is_shown,
+]
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("path", lessons.find(), ids=lambda path: path.stem)
+def test_lesson(path, check):
+    assert check(read(path)) == []
+
+
+# ---- a lecture that pleases every check, and one that displeases each ----
+
+NOTE = "**For the lecturer, 22 min.** Say it."
+
+
+def lecture(**changed):
+    cells = {
+        "title": markdown("slide", "# A lesson\n\n**A question?**"),
+        "title_note": markdown("notes", NOTE),
+        "told": markdown("skip", "## More to read"),
+        "next": markdown("slide", "## The next idea"),
+        "shown": code("fragment", "x = 1\ny = 2"),
+        "next_note": markdown("notes", NOTE),
+    }
+    return new_notebook(cells=[cell for cell in {**cells, **changed}.values() if cell])
+
+
+FAULTS = {
+    "too long": (lecture(next_note=markdown("notes", NOTE.replace("22", "40"))), CHECKS[0]),
+    "no minutes": (lecture(title_note=markdown("notes", NOTE.replace("22", "44")), next_note=None), CHECKS[1]),
+    "late minutes": (lecture(shown=markdown("subslide", "More.")), CHECKS[2]),
+    "no heading": (lecture(next=code("slide", "x = 1")), CHECKS[3]),
+    "a formula in a note": (lecture(next_note=markdown("notes", NOTE + " $x$")), CHECKS[4]),
+    "a link in a note": (lecture(next_note=markdown("notes", NOTE + " [here](x.md)")), CHECKS[4]),
+    "a note that is none": (lecture(more=markdown("notes", "Say.")), CHECKS[4]),
+    "a wall of code": (lecture(shown=code("fragment", "x = 1\n" * 15)), CHECKS[5]),
+    "many lines chosen": (lecture(shown=code("fragment", "x = 1\n" * 20, slide_lines=[[1, 15]])), CHECKS[5]),
+}
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_a_good_lecture_passes(check):
+    assert check(lecture()) == []
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_found_by_its_check_and_no_other(fault):
+    notebook, expected = FAULTS[fault]
+    assert [check for check in CHECKS if check(notebook)] == [expected]
+
+
+def test_every_check_has_a_fault_to_find():
+    assert {check for _, check in FAULTS.values()} == set(CHECKS)
+
+
+# ---- what is projected ----
+
+
+def projected(*cells):
+    notebook, _ = slides.Lecture().preprocess(new_notebook(cells=list(cells)), {})
+    return notebook.cells
+
+
+def test_skipped_cells_are_left_out_and_folded_source_is_not_shown():
+    cells = projected(
+        markdown("slide", "# A"),
+        code("skip", "x = 1"),
+        code("-", "draw()", jupyter={"source_hidden": True}),
+        code("-", "ask()", slide_lines=[]),
+        code("-", "open()"),
+    )
+    assert [cell.source for cell in cells] == ["# A", "draw()", "ask()", "open()"]
+    assert [bool(cell.metadata.get("transient")) for cell in cells] == [False, True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("lines", "shown"),
+    [
+        ([[1, 4]], "a\nb\nc\nd"),
+        ([[2, 3]], "…\nb\nc\n…"),
+        ([[1, 1], [4, 4]], "a\n…\nd"),
+        ([[1, 2], [3, 4]], "a\nb\nc\nd"),
+    ],
+)
+def test_only_the_lines_that_matter_are_shown(lines, shown):
+    assert projected(code("slide", "a\nb\nc\nd", slide_lines=lines))[0].source == shown
+
+
+@pytest.mark.parametrize("lines", [[[0, 1]], [[3, 2]], [[2, 3], [3, 4]], [[1, 5]]])
+def test_lines_that_are_not_there_are_named(lines):
+    with pytest.raises(ValueError, match="within 1 to 4"):
+        projected(code("slide", "a\nb\nc\nd", slide_lines=lines))
+
+
+def test_the_first_notes_get_the_time_plan():
+    cells = projected(*lecture().cells)
+    assert "**The plan: 44 minutes**" in cells[1].source
+    assert "| 22 | The next idea | 22 |" in cells[1].source
+    assert "plan" not in cells[-1].source
+
+
+# ---- a deck ----
+
+
+@pytest.fixture
+def deck(tmp_path, monkeypatch):
+    """The text of the deck of a small lesson."""
+    linked = markdown("slide", "# A [term](../glossary/term.md) and [the paper](https://arxiv.org/abs/1409.0473)")
+    shown = code("-", "1 + 1")
+    shown.outputs = [new_output("execute_result", {"text/plain": "2"}, execution_count=1)]
+    (tmp_path / "notebooks").mkdir()
+    nbformat.write(new_notebook(cells=[linked, shown, markdown("notes", NOTE)]), tmp_path / "notebooks" / "01_a.ipynb")
+    monkeypatch.setattr(lessons, "NOTEBOOKS", tmp_path / "notebooks")
+    (file,) = slides.build(folder=tmp_path / "decks")
+    return file
+
+
+def test_what_a_deck_loads_lies_beside_it(deck):
+    loaded = re.findall(r'<(?:script|link)[^>]* (?:src|href)="([^"]+)"', deck.read_text(encoding="utf-8"))
+    assert {"assets/reveal/dist/reveal.js", "assets/slides.css", "assets/require.js"} <= set(loaded)
+    assert [name for name in loaded if not (deck.parent / name).is_file()] == []
+
+
+def test_a_deck_has_its_slide_its_notes_and_no_link_to_files_that_stay_behind(deck):
+    text = deck.read_text(encoding="utf-8")
+    assert text.count("<section") == 2  # a stack of one
+    assert '<aside class="notes">' in text and "Say it." in text
+    assert "term.md" not in text and "A term and" in text and "https://arxiv.org/abs/1409.0473" in text
