@@ -11,7 +11,6 @@ from course_lib import lessons, web
 
 FOLDER = web.BUILD / "slides"
 DATA = web.ROOT / "course_lib" / "data"
-SIZE = 1280, 720
 MINUTES = re.compile(r"\*\*For the lecturer, (\d+) min\.\*\*")
 LINK = re.compile(r'<a\b[^>]*\bhref="(?!#|https?:)[^"]*"[^>]*>(.*?)</a>', re.DOTALL)
 
@@ -22,8 +21,9 @@ class Lecture(Preprocessor):
     def preprocess(self, nb, resources):
         """Called by nbconvert."""
         plan = time_plan(nb)
-        nb.cells = [cell for cell in nb.cells if lessons.slide_type(cell) != "skip"]
+        nb.cells = notes_first([cell for cell in nb.cells if lessons.slide_type(cell) != "skip"])
         for cell in nb.cells:
+            forget_votes(cell)
             if cell.metadata.get("jupyter", {}).get("source_hidden") or cell.metadata.get("slide_lines") == []:
                 cell.metadata["transient"] = {"remove_source": True}
             elif "slide_lines" in cell.metadata:
@@ -36,15 +36,39 @@ class Lecture(Preprocessor):
         return nb, resources
 
 
+def notes_first(cells):
+    """Each slide's notes right behind its first cell; within a fragment the speaker view would show them late."""
+    ordered, place = [], 0
+    for cell in cells:
+        if lessons.slide_type(cell) in ("slide", "subslide"):
+            place = len(ordered) + 1
+        if lessons.slide_type(cell) == "notes":
+            ordered.insert(place, cell)
+            place += 1
+        else:
+            ordered.append(cell)
+    return ordered
+
+
+def forget_votes(cell):
+    """A prediction that was saved without a choice says so in the notebook; a class has voted by hand."""
+    for output in cell.get("outputs", []):
+        data = output.get("data", {})
+        if "text/html" in data:
+            data["text/html"] = data["text/html"].replace("You predicted: <b>nothing yet</b>. Measured:", "Measured:")
+
+
 def only_lines(cell):
-    """The lines that `slide_lines` names, as [first, last] pairs counted from 1, with … where some are left out."""
+    """The lines that `slide_lines` names, as [first, last] pairs counted from 1, with # … where some are left out."""
     lines, shown, before = cell.source.splitlines(), [], 0
     for first, last in cell.metadata["slide_lines"]:
         if not before < first <= last <= len(lines):
             raise ValueError(f"cell {cell.id!r}: its lines {first} to {last} are not in order within 1 to {len(lines)}")
-        shown += (["…"] if first > before + 1 else []) + lines[first - 1 : last]
+        if first > before + 1:
+            shown.append(re.match(" *", lines[first - 1])[0] + "# …")
+        shown += lines[first - 1 : last]
         before = last
-    return "\n".join(shown + (["…"] if before < len(lines) else []))
+    return "\n".join(shown + (["# …"] if before < len(lines) else []))
 
 
 def time_plan(notebook):
@@ -64,7 +88,7 @@ def build(names=(), folder=FOLDER):
     assets = folder / "assets"
     web.copy({**web.WIDGETS, **web.MATHJAX, "jquery/dist/jquery.min.js": "jquery.js"}, assets)
     web.copy({"reveal.js/dist": "reveal/dist", "reveal.js/plugin/notes": "reveal/plugin/notes"}, assets)
-    for name in ("widgets.js", "slides.css"):
+    for name in ("widgets.js", "slides.js", "slides.css"):
         shutil.copyfile(DATA / "web" / name, assets / name)
     exporter = SlidesExporter(
         extra_template_basedirs=[str(DATA)],
@@ -72,8 +96,6 @@ def build(names=(), folder=FOLDER):
         preprocessors=[Lecture],
         reveal_url_prefix="assets/reveal",
         reveal_theme="white",
-        reveal_width=str(SIZE[0]),
-        reveal_height=str(SIZE[1]),
         require_js_url="assets/require.js",
         jquery_url="assets/jquery.js",
         mathjax_url="assets/mathjax/tex-mml-chtml.js",

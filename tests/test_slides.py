@@ -148,8 +148,8 @@ def test_skipped_cells_are_left_out_and_folded_source_is_not_shown():
     ("lines", "shown"),
     [
         ([[1, 4]], "a\nb\nc\nd"),
-        ([[2, 3]], "…\nb\nc\n…"),
-        ([[1, 1], [4, 4]], "a\n…\nd"),
+        ([[2, 3]], "# …\nb\nc\n# …"),
+        ([[1, 1], [4, 4]], "a\n# …\nd"),
         ([[1, 2], [3, 4]], "a\nb\nc\nd"),
     ],
 )
@@ -161,6 +161,27 @@ def test_only_the_lines_that_matter_are_shown(lines, shown):
 def test_lines_that_are_not_there_are_named(lines):
     with pytest.raises(ValueError, match="within 1 to 4"):
         projected(code("slide", "a\nb\nc\nd", slide_lines=lines))
+
+
+def test_lines_left_out_are_marked_where_the_next_line_begins():
+    assert projected(code("slide", "for a in b:\n    c\n    d", slide_lines=[[1, 1], [3, 3]]))[0].source == (
+        "for a in b:\n    # …\n    d"
+    )
+
+
+def test_notes_stand_before_the_fragments_of_their_slide():
+    cells = projected(
+        markdown("slide", "# A"), code("fragment", "x"), markdown("notes", "a"), markdown("notes", "b"),
+        markdown("subslide", "B"), code("fragment", "y"), markdown("notes", "c"),
+    )  # fmt: skip
+    assert [cell.source.splitlines()[0] for cell in cells] == ["# A", "a", "b", "x", "B", "c", "y"]
+
+
+def test_a_deck_does_not_say_that_nobody_voted():
+    page = "<p>You predicted: <b>nothing yet</b>. Measured: <b>5</b>.</p>"
+    compared = code("slide", "guess.compare('5')")
+    compared.outputs = [new_output("display_data", {"text/html": page})]
+    assert projected(compared)[0].outputs[0].data["text/html"] == "<p>Measured: <b>5</b>.</p>"
 
 
 def test_the_first_notes_get_the_time_plan():
