@@ -141,6 +141,7 @@ def _box(record: dict) -> str:
     claim, result = ledger()[record["id"]], record["verdict"]
     sign, colour = SIGNS[result]
     said = f"{html.escape(record['id'])} · {html.escape(claim['said_by'])} · {record['kind']}"
+    sentence = re.sub(r"\*(.+?)\*", r"<em>\1</em>", html.escape(claim["sentence"]))
     limits = html.escape(record["limits"]) if result in (WITHIN, UNTESTABLE) else ""
     cells = "".join(
         f'<tr><th scope="row" style="text-align:left;font-weight:normal">{html.escape(name.replace("_", " "))}</th>'
@@ -156,7 +157,7 @@ def _box(record: dict) -> str:
         f'<div role="note" aria-label="Verdict on claim {html.escape(record["id"])}" style="border-left:6px solid '
         f'{colour};padding:.5em 1em;margin:.5em 0;max-width:44em">'
         f'<div style="font-size:85%">{said}</div>'
-        f'<div style="font-size:115%;margin:.2em 0">{html.escape(claim["sentence"])}</div>'
+        f'<div style="font-size:115%;margin:.2em 0">{sentence}</div>'
         f"<div><b>{sign} {result}</b>{': ' if limits else ''}{limits}</div>"
         f'<table style="margin:.4em 0">{cells}</table><div style="font-size:85%">{conditions}</div></div>'
     )

@@ -140,6 +140,12 @@ def test_the_box_is_readable_without_colour_and_with_a_screen_reader(shown):
     assert shown[0]["text/plain"].splitlines()[-1] == "  state 64: 0.5"
 
 
+def test_a_word_that_is_spoken_of_is_set_in_italics(shown, monkeypatch):
+    monkeypatch.setattr(claims, "ledger", lambda: {"X": {"sentence": "*it* looks at 2*3", "said_by": "me"}})
+    verdict("X", {"x": 1.0}, as_said="x < 2")
+    assert "<em>it</em> looks at 2*3" in shown[0]["text/html"]
+
+
 def test_words_are_escaped(shown, monkeypatch):
     claim = {"sentence": '"a < b & <i>c</i>"', "said_by": "<b>me</b>"}
     monkeypatch.setattr(claims, "ledger", lambda: {"<X>": claim})
