@@ -3,7 +3,7 @@ PYTHON ?= python3
 COURSE = @$(PYTHON) -m course_lib
 
 .DEFAULT_GOAL := help
-.PHONY: help lab workbook test check notebooks format record seeds pages bench slides warm release collect grade formgrader feedback grades
+.PHONY: help lab workbook test check notebooks format record seeds pages bench slides site warm release collect grade formgrader feedback grades
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1@\2/p' Makefile | awk -F@ '{ printf "%-15s %s\n", $$1, $$2 }'
@@ -37,6 +37,9 @@ pages: ## write the glossary's index and the claims page anew
 
 slides: ## make the decks of the lessons in build/slides, which need no network (one: ARGS=01)
 	$(COURSE) slides $(ARGS)
+
+site: ## make the site in build/site, which needs no network either
+	$(COURSE) site
 
 warm: ## the evening before a lecture: train and keep the models, make the decks (one: ARGS=01)
 	$(COURSE) warm $(ARGS)

@@ -369,6 +369,13 @@ def slides(arguments):
         print(deck.relative_to(ROOT))
 
 
+def site(arguments):
+    """make the site in build/site: lessons, exercises, glossary, claims, the library's reference"""
+    from course_lib import site
+
+    print(site.build().relative_to(ROOT))
+
+
 def warm(arguments):
     """do before a lecture what takes time: train and keep the models, make the decks (all lessons, or those named)"""
     from course_lib import lessons
@@ -380,7 +387,7 @@ def warm(arguments):
 
 
 IN_CLASS = (release, collect, grade, formgrader, feedback, grades)
-ON_SHOW = (slides, warm)
+ON_SHOW = (slides, site, warm)
 ALL = (setup, lab, workbook, test, check, notebooks, format, record, seeds, pages, bench, *ON_SHOW, *IN_CLASS)
 VERBS = {verb.__name__: verb for verb in ALL}
 NEEDED = {

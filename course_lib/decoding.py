@@ -129,7 +129,7 @@ def beam(
 ) -> list[Translation]:
     """Keeps the `width` best beginnings at each step, and gives the best sentence among them at the end.
 
-    Best is the highest log p(y | x) / ((5 + |y|) / 6)^α, with α = `length_penalty` (Wu et al. 2016, equation 14):
+    Best is the highest `log p(y | x) / ((5 + |y|) / 6)^α`, with α = `length_penalty` (Wu et al. 2016, equation 14):
     without it (α = 0) short sentences win, since each word more can only lower log p. Otherwise like `greedy`,
     which it is at width 1.
 

@@ -1,7 +1,7 @@
 """One convention for masks: boolean, and True means *may attend*.
 
 The scores of many heads have four axes (batch, head, query, key), and so has their mask. An axis of length 1
-stands for all of the scores' axis; any other length must be the scores' own, and the key axis always is.
+stands for all of the scores' axis; any other length must be the scores' own, and the key axis always is::
 
     padding_mask(lengths)                   (batch, 1, 1, key)         whatever the query
     causal_mask(length)                     (1, 1, query, key)         whatever the sentence

@@ -48,7 +48,7 @@ def corpus_bleu(written: Sequence[Sequence[str]], pairs: Sequence[SentencePair])
 
 
 def alignment_error_rate(proposed: Iterable[Iterable[tuple[int, int]]], pairs: Sequence[SentencePair]) -> float:
-    """AER = 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|): Och & Ney 2003, section 2.2; over all the pairs together.
+    """`AER = 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|)`: Och & Ney 2003, section 2.2; over all the pairs together.
 
     Args:
         proposed: for each pair a set A of links (target position, source position).

@@ -85,7 +85,8 @@ class Question:
     Args:
         right: computes what is right.
         tolerance: how far off a number may be.
-        The others are those of `Exercise`; a misconception's answer is a value, or a function that computes it.
+
+    The others are those of `Exercise`; a misconception's answer is a value, or a function that computes it.
     """
 
     name: str

@@ -1,6 +1,6 @@
-// Tells require.js where the widgets' modules lie beside the page; else it would ask a CDN.
+// Tells require.js where the widgets' modules lie, which is beside this file; else it would ask a CDN.
 (() => {
-  const assets = new URL(document.currentScript.dataset.assets, document.baseURI).href;
+  const assets = new URL(".", document.currentScript.src).href;
   const manager = assets + "html-manager/libembed-amd"; // all four are in this one file
   require.config({
     paths: {

@@ -1,0 +1,44 @@
+"""Sphinx's settings for the course's site; course_lib/site.py puts pages and packages beside this file."""
+
+project = "Attention, Measured"
+copyright = "The Attention, Measured authors; text and figures CC BY 4.0, code MIT"
+html_title = project
+language = "en"
+
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax"]
+exclude_patterns = ["_static", "_templates"]
+templates_path = ["_templates"]
+
+# ---- lessons and pages ----
+nb_execution_mode = "off"
+nb_code_prompt_show = "Show the code"
+nb_code_prompt_hide = "Hide the code"
+# Without a kernel the widgets live by these, in this order.
+nb_ipywidgets_js = {"require.js": {}, "widgets.js": {}, "html-manager/embed-amd.js": {}}
+myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence"]
+myst_dmath_double_inline = True
+myst_heading_anchors = 3
+
+myst_heading_slug_func = "course_lib.site.slug"
+
+# ---- the library ----
+default_role = "py:obj"
+autodoc_default_options = {"members": True, "undoc-members": True, "member-order": "bysource"}
+autodoc_typehints_format = "short"
+autodoc_inherit_docstrings = False
+autodoc_preserve_defaults = True
+python_maximum_signature_line_length = 88
+
+# ---- the pages' looks ----
+html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_js_files = ["site.js", "terms.js"]
+html_favicon = "_static/mark.svg"
+html_copy_source = False
+html_show_sphinx = False
+mathjax_path = "mathjax/tex-mml-chtml.js"
+html_theme_options = {
+    "light_logo": "mark.svg",
+    "dark_logo": "mark.svg",
+}

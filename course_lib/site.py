@@ -1,0 +1,244 @@
+"""Makes the course's site: executed lessons, exercises, glossary, ledger of claims, and the library's reference.
+
+Sphinx builds it from a folder of copies, in which links lead where they lead on the site.
+"""
+
+import base64
+import json
+import os
+import re
+import shutil
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import quote, unquote, urlsplit
+
+import jinja2
+import nbformat
+from sphinx.cmd.build import main as sphinx
+
+from course_lib import claims, glossary, lessons, web, workbook
+
+DATA = web.ROOT / "course_lib" / "data"
+SOURCE = web.BUILD / "site-source"
+FOLDER = web.BUILD / "site"
+DECKS = web.BUILD / "slides"
+# A lesson's picture on the first page, where no cell is tagged `main-figure`.
+PICTURES = {"00_warm_up": "bump-figure", "06_taken_apart": "hops-figure"}
+# Where a lesson can be started: an address with {path} in place of the notebook's, in one of these variables.
+LAUNCH = {"COURSE_BINDER": "Binder", "COURSE_JUPYTERHUB": "JupyterHub"}
+TO_DO = "Here you see what there is to do. To do it and be told at once what is right, start the course: `make lab`."
+README_ROW = re.compile(r"^\| (\d) \| \[(.+?)\]\(notebooks/(.+?)\.ipynb\) \| (.+?) \|$", re.MULTILINE)
+WHAT_HAPPENS = re.compile(r"<p><strong>What happens\.</strong>\s*(.+?)</p>", re.DOTALL)
+
+
+def build():
+    """Builds the site anew and returns its first page; ends with what is wrong if there is a warning or a dead link."""
+    assemble()
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    options = ["-W", "--keep-going", "-q", "-j", "auto", "-d", str(SOURCE / "_doctrees")]
+    if sphinx(["-b", "html", *options, str(SOURCE), str(FOLDER)]):
+        raise SystemExit("Sphinx has found the faults above; the site is not to be published.")
+    if DECKS.is_dir():
+        shutil.copytree(DECKS, FOLDER / "slides")
+    write_terms(FOLDER)
+    if dead := list(dead_links(FOLDER)):
+        raise SystemExit("\n".join(["These links of the site lead nowhere:", *dead]))
+    return FOLDER / "index.html"
+
+
+# ---- the copies ----
+
+
+def assemble():
+    """Fills SOURCE with what Sphinx reads."""
+    shutil.rmtree(SOURCE, ignore_errors=True)
+    shutil.copytree(DATA / "site", SOURCE)
+    web.copy({**web.WIDGETS, **web.MATHJAX}, SOURCE / "_static")
+    shutil.copyfile(DATA / "web" / "widgets.js", SOURCE / "_static" / "widgets.js")
+    for file in pages():
+        to = SOURCE / on_site(file)
+        to.parent.mkdir(parents=True, exist_ok=True)
+        to.write_text(page(file), encoding="utf-8")
+    with (SOURCE / "glossary" / "index.md").open("a", encoding="utf-8") as index:
+        index.write("\n".join(["\n```{toctree}", ":hidden:\n", *glossary.entries(), "```\n"]))
+    told = [about(*row) for row in README_ROW.findall((web.ROOT / "README.md").read_text(encoding="utf-8"))]
+    for file in (SOURCE / "index.md", SOURCE / "notebooks" / "exercises" / "index.md"):
+        template = jinja2.Template(file.read_text(encoding="utf-8"), trim_blocks=True)
+        filled = template.render(lessons=told, for_lecturers=(SOURCE / "LECTURERS.md").exists())
+        file.write_text(filled, encoding="utf-8")
+    for module in re.findall(r"^[a-z_]+$", (SOURCE / "api" / "index.md").read_text(encoding="utf-8"), re.MULTILINE):
+        text = f"{module}\n{'=' * len(module)}\n\n.. automodule:: course_lib.{module}\n"
+        (SOURCE / "api" / f"{module}.rst").write_text(text, encoding="utf-8")
+
+
+def pages():
+    """The files of the repository that are pages of the site."""
+    texts = [*sorted(glossary.FOLDER.glob("*.md")), web.ROOT / "INSTRUCTORS.md", web.ROOT / "LECTURERS.md"]
+    exercises = sorted((lessons.NOTEBOOKS / "exercises").glob("*.ipynb"))
+    return [file for file in (*lessons.find(), *exercises, *texts) if file.exists()]
+
+
+def on_site(file):
+    """Where a file of the repository is in SOURCE."""
+    return Path(str(file.relative_to(web.ROOT)).replace("README.md", "index.md"))
+
+
+def page(file):
+    """A file's text, as it stands on the site."""
+    if file.suffix == ".md":
+        return links(file.read_text(encoding="utf-8"), file)
+    notebook = nbformat.read(file, as_version=4)
+    notebook = lesson(notebook, file) if file.parent == lessons.NOTEBOOKS else exercises(notebook)
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = links(cell.source, file)
+    return nbformat.writes(notebook)
+
+
+def lesson(notebook, file):
+    """A lesson without its notes; each code cell can be linked to, and is folded where the lesson folds it."""
+    cells = []
+    for cell in notebook.cells:
+        if lessons.slide_type(cell) == "notes":
+            continue
+        if cell.cell_type == "code":
+            cells.append(nbformat.v4.new_markdown_cell(f"({anchor(file, cell.id)})="))
+            if cell.metadata.get("jupyter", {}).get("source_hidden"):
+                cell.metadata.setdefault("tags", []).append("hide-input")
+            for output in cell.outputs:
+                output.get("data", {}).pop(claims.MIME, None)
+            for _, alt in pictures(cell):
+                cell.metadata["mystnb"] = {"image": {"alt": alt}}
+        cells.append(cell)
+    notebook.cells = cells
+    below_title(notebook, " · ".join(beside(file.stem, "../")))
+    return notebook
+
+
+def exercises(notebook):
+    """The exercises as learners get them."""
+    below_title(workbook.student_version(notebook), f":::{{note}}\n{TO_DO}\n:::")
+    return notebook
+
+
+def below_title(notebook, text):
+    """Puts a paragraph below the heading that a notebook begins with."""
+    title, rest = notebook.cells[0].source.split("\n", 1)
+    notebook.cells[0].source = f"{title}\n\n{text}\n\n{rest}"
+
+
+def pictures(cell):
+    """The pictures that a cell has put out: their data, and what they say to those who do not see them."""
+    for output in cell.get("outputs", []):
+        if "image/png" in output.get("data", {}):
+            yield output.data["image/png"], output.metadata["image/png"]["alt"]
+
+
+def slug(title):
+    """A heading's name in a link, as JupyterLab makes it."""
+    return title.replace(" ", "-")
+
+
+def anchor(file, cell):
+    """The name of a lesson's cell among all names of the site."""
+    return f"cell-{file.name[:2]}-{cell}"
+
+
+def links(text, file):
+    """A page's Markdown with links to cells by their anchors, and without links to files that the site does not have."""
+
+    def seen_from_site(link):
+        words, target = link.groups()
+        path, _, fragment = target.partition("#")
+        there = (file.parent / path).resolve()
+        if fragment.startswith("cell-id="):
+            return f"[{words}](#{anchor(there, fragment.removeprefix('cell-id='))})"
+        if there == web.ROOT / "README.md" or there in shown:
+            return f"[{words}]({target.replace('README.md', 'index.md')})"
+        return words if path and there.exists() else link[0]
+
+    shown = pages()
+    return glossary.LINK.sub(seen_from_site, text)
+
+
+# ---- the first page ----
+
+
+def about(number, title, stem, computed):
+    """What the first page says of a lesson, and its picture in SOURCE."""
+    picture, alt = main_picture(stem)
+    (SOURCE / "images").mkdir(exist_ok=True)
+    (SOURCE / "images" / f"{stem}.png").write_bytes(base64.b64decode(picture))
+    return {
+        "number": number, "title": title, "stem": stem, "computed": computed, "alt": re.sub(r"[\[\]]", "", alt),
+        "links": " · ".join(beside(stem, "")), "exercises": has_exercises(stem),
+    }  # fmt: skip
+
+
+def main_picture(stem):
+    """The picture of the cell that is tagged `main-figure`, or of the one that PICTURES names."""
+    cells = nbformat.read(lessons.NOTEBOOKS / f"{stem}.ipynb", as_version=4).cells
+    tagged = [cell for cell in cells if "main-figure" in cell.metadata.get("tags", [])]
+    (cell,) = tagged or [cell for cell in cells if cell.id == PICTURES[stem]]
+    return next(pictures(cell))
+
+
+def has_exercises(stem):
+    return (lessons.NOTEBOOKS / "exercises" / f"{stem}.ipynb").exists()
+
+
+def beside(stem, up):
+    """Links to what belongs to a lesson, for a page from which `up` leads to the site's first folder."""
+    if (DECKS / f"{stem}.slides.html").exists():
+        yield f'<a href="{up}slides/{stem}.slides.html">Slides</a>'
+    if has_exercises(stem):
+        yield f"[Exercises]({up}notebooks/exercises/{stem}.ipynb)"
+    path = quote(f"notebooks/{stem}.ipynb", safe="")
+    for variable, name in LAUNCH.items():
+        if variable in os.environ:
+            yield f"[Start in {name}]({os.environ[variable].replace('{path}', path)})"
+
+
+# ---- after Sphinx ----
+
+
+def write_terms(folder):
+    """Writes what the cards show that rest on links to terms: each entry's first paragraph, as Sphinx has set it."""
+    terms = {}
+    for name, entry in glossary.entries().items():
+        text = WHAT_HAPPENS.search((folder / "glossary" / f"{name}.html").read_text(encoding="utf-8"))[1]
+        terms[name] = {"term": entry.term, "text": re.sub(r"</?a\b[^>]*>", "", text)}
+    script = f"const TERMS = {json.dumps(terms, ensure_ascii=False, indent=0)};\n"
+    (folder / "_static" / "terms.js").write_text(script, encoding="utf-8")
+
+
+class Links(HTMLParser):
+    """What a page links to, and the names by which one can link into it."""
+
+    def __init__(self, file):
+        super().__init__()
+        self.targets, self.names = set(), set()
+        self.feed(file.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attributes):
+        for name, value in attributes:
+            if name == "id":
+                self.names.add(value)
+            elif name in ("href", "src"):
+                self.targets.add(value)
+
+
+def dead_links(folder):
+    """Each link within the site whose file, or whose place in the file, does not exist."""
+    folder = folder.resolve()
+    found = {file: Links(file) for file in sorted(folder.rglob("*.html")) if file.parent.name != "slides"}
+    for file, page in found.items():
+        for target in sorted(page.targets):
+            link = urlsplit(target)
+            if link.scheme or link.netloc:
+                continue
+            there = (file.parent / unquote(link.path)).resolve() if link.path else file
+            if not there.is_file():
+                yield f"{file.relative_to(folder)}: {target}"
+            elif there in found and link.fragment and unquote(link.fragment) not in found[there].names:
+                yield f"{file.relative_to(folder)}: {target}"
