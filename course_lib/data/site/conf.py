@@ -23,6 +23,7 @@ myst_heading_slug_func = "course_lib.site.slug"
 
 # ---- the library ----
 default_role = "py:obj"
+add_module_names = False
 autodoc_default_options = {"members": True, "undoc-members": True, "member-order": "bysource"}
 autodoc_typehints_format = "short"
 autodoc_inherit_docstrings = False
@@ -38,7 +39,8 @@ html_favicon = "_static/mark.svg"
 html_copy_source = False
 html_show_sphinx = False
 mathjax_path = "mathjax/tex-mml-chtml.js"
+html_logo = "_static/mark.svg"
 html_theme_options = {
-    "light_logo": "mark.svg",
-    "dark_logo": "mark.svg",
+    "light_css_variables": {"color-brand-primary": "#0067a3", "color-brand-content": "#0067a3"},
+    "dark_css_variables": {"color-brand-primary": "#74bbee", "color-brand-content": "#74bbee"},
 }

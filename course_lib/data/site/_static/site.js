@@ -1,0 +1,89 @@
+// What the pages do beside what Sphinx makes: cards on links to terms, the filter of the claims, keys for what scrolls.
+(() => {
+  const assets = new URL(".", document.currentScript.src).href;
+
+  // ---- a card with the entry's first paragraph, where a link leads to a term ----
+  const card = Object.assign(document.createElement("div"), { id: "term-card", hidden: true });
+  card.setAttribute("role", "tooltip");
+  let described = null;
+  let waiting = 0;
+
+  function termOf(target) {
+    const link = target.closest?.("article a[href]");
+    const name = link?.pathname.match(/\/glossary\/([a-z-]+)\.html$/)?.[1];
+    return name in TERMS && link.pathname !== location.pathname ? { link, ...TERMS[name] } : null;
+  }
+  function show({ link, term, text }) {
+    hide();
+    card.innerHTML = `<b>${term}</b><p>${text}</p>`;
+    card.hidden = false;
+    const [at, size] = [link.getBoundingClientRect(), card.getBoundingClientRect()];
+    const below = at.bottom + size.height < innerHeight || at.top < size.height;
+    card.style.top = `${scrollY + (below ? at.bottom : at.top - size.height)}px`;
+    card.style.left = `${scrollX + Math.max(8, Math.min(at.left, document.body.clientWidth - size.width - 8))}px`;
+    described = link;
+    link.setAttribute("aria-describedby", card.id);
+    if (card.querySelector(".math")) typeset();
+  }
+  function hide() {
+    clearTimeout(waiting);
+    card.hidden = true;
+    described?.removeAttribute("aria-describedby");
+    described = null;
+  }
+  function typeset() {
+    if (window.MathJax) return window.MathJax.typesetPromise?.([card]);
+    // A page without a formula of its own has not loaded MathJax.
+    window.MathJax = { startup: { typeset: false, ready: () => (MathJax.startup.defaultReady(), typeset()) } };
+    document.head.append(Object.assign(document.createElement("script"), { src: `${assets}mathjax/tex-mml-chtml.js` }));
+  }
+  document.addEventListener("pointerover", (event) => {
+    const term = event.pointerType !== "touch" && termOf(event.target);
+    if (term && term.link !== described) {
+      clearTimeout(waiting);
+      waiting = setTimeout(show, 200, term);
+    } else if (!term && !card.contains(event.target)) {
+      clearTimeout(waiting);
+      if (!described?.matches(":focus-visible")) waiting = setTimeout(hide, 200); // time to move into the card
+    } else clearTimeout(waiting);
+  });
+  document.addEventListener("focusin", (event) => {
+    const term = event.target.matches(":focus-visible") && termOf(event.target);
+    if (term) show(term);
+    else hide();
+  });
+  document.addEventListener("keydown", (event) => event.key === "Escape" && hide());
+
+  // ---- the claims of one verdict ----
+  function addFilter(table) {
+    const rows = [...table.tBodies[0].rows];
+    const verdicts = rows.map(({ cells: { 3: cell } }) => {
+      const found = [...cell.querySelectorAll("strong")].map((verdict) => verdict.textContent);
+      return found.length ? found : [cell.textContent.trim()];
+    });
+    const filter = Object.assign(document.createElement("p"), { className: "claims-filter" });
+    filter.innerHTML = `<label>Verdict <select><option value="">any</option></select></label> <output></output>`;
+    const [menu, told] = [filter.querySelector("select"), filter.querySelector("output")];
+    [...new Set(verdicts.flat())].forEach((verdict) => menu.add(new Option(verdict)));
+    menu.addEventListener("change", () => {
+      rows.forEach((row, i) => (row.hidden = menu.value && !verdicts[i].includes(menu.value)));
+      told.textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} claims are shown`;
+    });
+    table.closest(".table-wrapper").before(filter);
+  }
+
+  // ---- what scrolls within the page can be reached by keyboard ----
+  function reachable() {
+    document.querySelectorAll("article :is(pre, .table-wrapper, .output, mjx-container, .am-frame, dt)").forEach((box) => {
+      if (box.scrollWidth > box.clientWidth && getComputedStyle(box).overflowX !== "visible") box.tabIndex = 0;
+    });
+  }
+
+  document.addEventListener("DOMContentLoaded", () => {
+    document.body.append(card);
+    const claims = document.querySelector("#the-ledger-of-claims > .table-wrapper table");
+    if (claims) addFilter(claims);
+  });
+  addEventListener("load", reachable);
+  addEventListener("resize", reachable);
+})();
