@@ -16,7 +16,7 @@ import jinja2
 import nbformat
 from sphinx.cmd.build import main as sphinx
 
-from course_lib import claims, glossary, lessons, web, workbook
+from course_lib import claims, glossary, lessons, web, widgets, workbook
 
 DATA = web.ROOT / "course_lib" / "data"
 SOURCE = web.BUILD / "site-source"
@@ -27,7 +27,9 @@ PICTURES = {"00_warm_up": "bump-figure", "06_taken_apart": "hops-figure"}
 # Where a lesson can be started: an address with {path} in place of the notebook's, in one of these variables.
 LAUNCH = {"COURSE_BINDER": "Binder", "COURSE_JUPYTERHUB": "JupyterHub"}
 TO_DO = "Here you see what there is to do. To do it and be told at once what is right, start the course: `make lab`."
+NO_PREDICTION = "You predicted: <b>nothing yet</b>. "
 README_ROW = re.compile(r"^\| (\d) \| \[(.+?)\]\(notebooks/(.+?)\.ipynb\) \| (.+?) \|$", re.MULTILINE)
+SIGNATURE = re.compile(r"<dl>\n(<dd>.*?)</dl>", re.DOTALL)
 WHAT_HAPPENS = re.compile(r"<p><strong>What happens\.</strong>\s*(.+?)</p>", re.DOTALL)
 
 
@@ -106,11 +108,18 @@ def lesson(notebook, file):
             if cell.metadata.get("jupyter", {}).get("source_hidden"):
                 cell.metadata.setdefault("tags", []).append("hide-input")
             for output in cell.outputs:
-                output.get("data", {}).pop(claims.MIME, None)
+                data = output.get("data", {})
+                data.pop(claims.MIME, None)
+                if "text/html" in data:  # the reader of the site has predicted elsewhere, if at all
+                    data["text/html"] = data["text/html"].replace(NO_PREDICTION, "")
             for _, alt in pictures(cell):
                 cell.metadata["mystnb"] = {"image": {"alt": alt}}
         cells.append(cell)
     notebook.cells = cells
+    for model in notebook.metadata["widgets"][lessons.WIDGET_STATE]["state"].values():
+        if "_esm" in model["state"]:  # an explorer has today's script, not that of the day when the lesson was run
+            kind = getattr(widgets, model["state"]["_anywidget_id"].rpartition(".")[2])
+            model["state"].update(_esm=kind._esm, _css=kind._css)
     below_title(notebook, " · ".join(beside(file.stem, "../")))
     return notebook
 
@@ -195,11 +204,20 @@ def beside(stem, up):
         yield f"[Exercises]({up}notebooks/exercises/{stem}.ipynb)"
     path = quote(f"notebooks/{stem}.ipynb", safe="")
     for variable, name in LAUNCH.items():
-        if variable in os.environ:
+        if os.environ.get(variable):
             yield f"[Start in {name}]({os.environ[variable].replace('{path}', path)})"
 
 
-# ---- after Sphinx ----
+# ---- while Sphinx writes, and after ----
+
+
+def mend(context):
+    """Takes out of a page's body what screen readers stumble over; Sphinx calls it for each page."""
+    if "body" in context:
+        # A long signature is a list of definitions without terms.
+        body = SIGNATURE.sub(lambda found: re.sub(r"(</?)d[ld]\b", r"\1span", found[0]), context["body"])
+        # A folded cell's own words are what it is called.
+        context["body"] = body.replace('<summary aria-label="Toggle hidden content">', "<summary>")
 
 
 def write_terms(folder):

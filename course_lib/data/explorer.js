@@ -19,7 +19,7 @@ function render({ model, el }) {
     box.querySelectorAll("[data-control]").forEach((input, i) => {
       const option = controls[i].options[chosen[i]];
       input.value = chosen[i];
-      input.setAttribute("aria-valuetext", option);
+      if (controls[i].slider) input.setAttribute("aria-valuetext", option);
       const shown = box.querySelector(`[data-value="${i}"]`);
       if (shown) shown.textContent = option;
     });
@@ -50,6 +50,8 @@ function render({ model, el }) {
   model.on("change:chosen", draw);
   model.on("change:frames", draw);
   el.classList.add("am-explorer");
+  el.setAttribute("role", "group");
+  el.setAttribute("aria-label", `Explorer: ${controls.map(({ name }) => name).join(", ")}`);
   el.append(box, frame, waiting);
   draw();
 }

@@ -1,5 +1,7 @@
 """Sphinx's settings for the course's site; course_lib/site.py puts pages and packages beside this file."""
 
+from course_lib import site
+
 project = "Attention, Measured"
 copyright = "The Attention, Measured authors; text and figures CC BY 4.0, code MIT"
 html_title = project
@@ -44,3 +46,8 @@ html_theme_options = {
     "light_css_variables": {"color-brand-primary": "#0067a3", "color-brand-content": "#0067a3"},
     "dark_css_variables": {"color-brand-primary": "#74bbee", "color-brand-content": "#74bbee"},
 }
+
+
+def setup(app):
+    """Called by Sphinx."""
+    app.connect("html-page-context", lambda app, page, template, context, doctree: site.mend(context))

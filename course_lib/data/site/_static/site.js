@@ -83,7 +83,6 @@
     document.body.append(card);
     const claims = document.querySelector("#the-ledger-of-claims > .table-wrapper table");
     if (claims) addFilter(claims);
+    new ResizeObserver(reachable).observe(document.querySelector("article")); // explorers come late
   });
-  addEventListener("load", reachable);
-  addEventListener("resize", reachable);
 })();
