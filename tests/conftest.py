@@ -4,6 +4,7 @@ import dataclasses
 import importlib.util
 import linecache
 import os
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -65,6 +66,16 @@ def tiny(corpus):
 def unchecked(monkeypatch):
     """Without the test suite's run-time shapes, as a user has the library: its own errors come out."""
     monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)
+
+
+@pytest.fixture(scope="session")
+def built_site():
+    """The site as `make site` builds it, without the run-time shapes of this process."""
+    from course_lib import site
+
+    done = subprocess.run([sys.executable, "-m", "course_lib", "site"], cwd=site.web.ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return site.FOLDER
 
 
 @pytest.fixture

@@ -1,0 +1,215 @@
+"""The site in a browser: for every reader, on every width, with a pointer or keys, from a server or from a folder."""
+
+import functools
+import http.server
+import threading
+
+import pytest
+
+from course_lib import web
+
+AXE = web.PACKAGES / "axe-core" / "axe.min.js"
+VERDICTS = "section#the-ledger-of-claims tbody tr"
+WIDGETS_ARE_DRAWN = """() =>
+  document.querySelectorAll("script[type='application/vnd.jupyter.widget-view+json']").length ===
+  document.querySelectorAll(".am-explorer, .am-prediction").length"""
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *told):
+        pass
+
+
+@pytest.fixture(scope="session")
+def address(built_site):
+    """Where the built site is served."""
+    handler = functools.partial(Quiet, directory=built_site)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def pages(built_site):
+    """Every page but the decks."""
+    files = sorted(file.relative_to(built_site) for file in built_site.rglob("*.html"))
+    return [file.as_posix() for file in files if file.parent.name != "slides"]
+
+
+def visit(page, address, name):
+    page.goto(f"{address}/{name}")
+    page.wait_for_function(WIDGETS_ARE_DRAWN)
+
+
+# ---- every page ----
+
+
+def serious(page):
+    """What axe-core finds on a page that is serious or critical."""
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run({ resultTypes: ['violations'] })")["violations"]
+    return [
+        f"{rule['id']}: {node['html'][:160]}"
+        for rule in found
+        if rule["impact"] in ("serious", "critical")
+        for node in rule["nodes"]
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_page_shuts_a_reader_out(page, address, pages, scheme):
+    page.emulate_media(color_scheme=scheme)
+    complaints = {}
+    for name in pages:
+        visit(page, address, name)
+        complaints[name] = serious(page)
+    assert {name: found for name, found in complaints.items() if found} == {}
+
+
+@pytest.mark.parametrize(
+    ("damage", "rule"),
+    [
+        ("document.querySelector('article img').removeAttribute('alt')", "image-alt"),
+        ("document.querySelector('article p').style.color = '#ccc'", "color-contrast"),
+        ("document.querySelector('.am-controls input').removeAttribute('aria-label')", "label"),
+    ],
+)
+def test_what_shuts_a_reader_out_is_seen(page, address, damage, rule):
+    visit(page, address, "notebooks/01_rnn_bottleneck.html")
+    page.evaluate(damage)
+    assert rule in {found.split(":")[0] for found in serious(page)}
+
+
+def too_wide(page):
+    return page.evaluate("document.documentElement.scrollWidth > innerWidth")
+
+
+def test_no_page_scrolls_sideways_on_a_phone(page, address, pages):
+    page.set_viewport_size({"width": 390, "height": 844})
+    wide = []
+    for name in pages:
+        visit(page, address, name)
+        wide += [name] if too_wide(page) else []
+    assert wide == []
+
+
+def test_a_page_that_scrolls_sideways_is_seen(page, address):
+    page.set_viewport_size({"width": 390, "height": 844})
+    visit(page, address, "index.html")
+    page.evaluate("document.querySelector('article p').style.width = '500px'")
+    assert too_wide(page)
+
+
+# ---- what moves ----
+
+
+@pytest.mark.parametrize("served", [True, False], ids=["from a server", "from a folder"])
+def test_an_explorer_lives_without_a_kernel(page, address, built_site, served, shoot):
+    visit(page, address if served else built_site.as_uri(), "notebooks/01_rnn_bottleneck.html")
+    explorer = page.locator(".am-explorer").first
+    before = explorer.locator(".am-frame").inner_html()
+    explorer.locator("input[type=range]").first.press("ArrowRight")
+    assert explorer.locator(".am-frame").inner_html() != before
+    shoot(page, "site-explorer")
+
+
+def test_a_cell_that_is_linked_to_is_seen(page, address):
+    visit(page, address, "glossary/claims.html")
+    page.locator('a[href$="#cell-02-verdict-n9"]').click()
+    box = page.locator('[aria-label="Verdict on claim N9"]')
+    page.wait_for_function(WIDGETS_ARE_DRAWN)
+    page.goto(page.url)  # once everything above has its size
+    assert 0 <= box.bounding_box()["y"] < 720
+
+
+@pytest.mark.parametrize("served", [True, False], ids=["from a server", "from a folder"])
+def test_a_link_to_a_term_has_a_card(page, address, built_site, served, shoot):
+    visit(page, address if served else built_site.as_uri(), "notebooks/02_bahdanau_attention.html")
+    card, link = page.locator("#term-card"), page.locator('article a[href$="glossary/encoder-state.html"]').first
+    assert not card.is_visible()
+    link.hover()
+    card.wait_for()
+    assert "The encoder state" in card.inner_text()
+    card.locator("mjx-container").first.wait_for()  # h_i
+    shoot(page, "site-card")
+    card.hover()
+    page.wait_for_timeout(400)
+    assert card.is_visible()
+    page.keyboard.press("Escape")
+    assert not card.is_visible()
+
+
+def test_the_keyboard_opens_and_closes_a_card(page, address):
+    visit(page, address, "INSTRUCTORS.html")
+    visit(page, address, "glossary/query.html")
+    card, link = page.locator("#term-card"), page.locator('article a[href="key.html"]').first
+    page.keyboard.press("Tab")  # from here on the browser shows where the focus is
+    link.focus()
+    assert "A key is" in card.inner_text()
+    assert link.get_attribute("aria-describedby") == "term-card"
+    page.keyboard.press("Escape")
+    assert not card.is_visible() and link.get_attribute("aria-describedby") is None
+    link.focus()
+    page.keyboard.press("Tab")
+    assert "A value is" in card.inner_text()
+
+
+def test_a_card_has_its_formula_where_the_page_has_none(page, address):
+    visit(page, address, "glossary/index.html")
+    page.evaluate("document.querySelectorAll('.math').forEach((formula) => formula.remove())")
+    visit(page, address, "index.html")
+    assert page.evaluate("window.MathJax === undefined")
+    page.evaluate("document.querySelector('article a').href = 'glossary/query.html'")
+    page.locator("article a").first.hover()
+    page.locator("#term-card mjx-container").first.wait_for()
+
+
+def test_a_finger_opens_no_card(browser, address):
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
+    page = context.new_page()
+    visit(page, address, "glossary/query.html")
+    page.evaluate("document.addEventListener('click', (event) => event.preventDefault())")
+    page.locator('article a[href="key.html"]').first.tap()
+    page.wait_for_timeout(400)
+    assert not page.locator("#term-card").is_visible()
+    context.close()
+
+
+def test_claims_are_filtered_by_verdict(page, address, shoot):
+    visit(page, address, "glossary/claims.html")
+    rows = page.locator(VERDICTS)
+    every = rows.count()
+    page.get_by_label("Verdict").focus()
+    page.keyboard.type("does")  # as one chooses by keyboard
+    shown = page.locator(f"{VERDICTS}:visible")
+    assert 0 < shown.count() < every
+    assert all("does not hold" in text for text in shown.all_inner_texts())
+    assert page.get_by_role("status").inner_text() == f"{shown.count()} of {every} claims are shown"
+    shoot(page, "site-claims")
+    page.get_by_label("Verdict").select_option("any")
+    assert page.locator(f"{VERDICTS}:visible").count() == every
+
+
+def test_without_javascript_every_claim_is_shown(browser, address):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{address}/glossary/claims.html")
+    assert page.locator(f"{VERDICTS}:visible").count() == page.locator(VERDICTS).count() > 70
+    context.close()
+
+
+@pytest.mark.parametrize("served", [True, False], ids=["from a server", "from a folder"])
+def test_the_search_finds_a_term(page, address, built_site, served, shoot):
+    visit(page, address if served else built_site.as_uri(), "index.html")
+    page.get_by_label("Search").first.fill("permutation equivariance")
+    page.keyboard.press("Enter")
+    page.locator("#search-results li a").first.wait_for()
+    page.wait_for_load_state("networkidle")
+    assert "glossary/permutation-equivariance.html" in page.locator("#search-results ul.search").inner_html()
+    shoot(page, "site-search")
+
+
+def test_what_scrolls_within_the_page_can_be_reached_by_keyboard(page, address):
+    visit(page, address, "notebooks/01_rnn_bottleneck.html")
+    assert page.locator("article pre[tabindex='0']").count() > 0

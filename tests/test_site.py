@@ -1,0 +1,294 @@
+"""The site: what its pages are made from, and that nothing on them leads nowhere."""
+
+import re
+import shutil
+
+import nbformat
+import pytest
+import test_house
+import yaml
+
+from course_lib import claims, glossary, lessons, site, web
+
+NAMES = [path.stem for path in lessons.find()]
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    """What Sphinx reads, without buttons that start a lesson elsewhere."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(site, "SOURCE", tmp_path_factory.mktemp("site") / "source")
+        for variable in site.LAUNCH:
+            patch.delenv(variable, raising=False)
+        site.assemble()
+        yield site.SOURCE
+
+
+def read(source, name):
+    return nbformat.read(source / "notebooks" / f"{name}.ipynb", as_version=4)
+
+
+def the_original(name):
+    return nbformat.read(lessons.NOTEBOOKS / f"{name}.ipynb", as_version=4)
+
+
+# ---- lessons ----
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_lesson_is_there_without_its_notes(source, name):
+    wanted = [cell.id for cell in the_original(name).cells if lessons.slide_type(cell) != "notes"]
+    shown = [cell.id for cell in read(source, name).cells]
+    assert [cell for cell in shown if cell in set(wanted)] == wanted
+    notes = {cell.id for cell in the_original(name).cells} - set(wanted)
+    assert notes and not notes & set(shown)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_cell_can_be_linked_to_and_is_folded_as_in_the_lesson(source, name):
+    cells = read(source, name).cells
+    for before, cell in zip(cells, cells[1:], strict=False):
+        if cell.cell_type == "code":
+            assert before.source == f"(cell-{name[:2]}-{cell.id})="
+            folded = bool(cell.metadata.get("jupyter", {}).get("source_hidden"))
+            assert folded == ("hide-input" in cell.metadata.get("tags", []))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_picture_says_what_is_to_be_seen(source, name):
+    pictures = 0
+    for cell in read(source, name).cells:
+        for _, alt in site.pictures(cell):
+            assert cell.metadata["mystnb"]["image"]["alt"] == alt and len(alt.split()) > 9
+            pictures += 1
+    assert pictures > 3
+
+
+def test_a_picture_that_says_nothing_is_refused():
+    output = nbformat.v4.new_output("display_data", {"image/png": "iVBO"})
+    with pytest.raises(KeyError):
+        list(site.pictures(nbformat.v4.new_code_cell("", outputs=[output])))
+
+
+def test_explorers_have_todays_script(source):
+    state = read(source, "03_scaled_dot_product").metadata["widgets"][lessons.WIDGET_STATE]["state"]
+    scripts = {model["state"]["_esm"] for model in state.values() if "_esm" in model["state"]}
+    files = ("explorer.js", "prediction.js", "mask_painter.js")
+    assert scripts == {(site.DATA / file).read_text(encoding="utf-8") for file in files}
+
+
+def test_exercises_are_there_without_solutions_and_say_how_they_are_done(source):
+    for path in (lessons.NOTEBOOKS / "exercises").glob("*.ipynb"):
+        notebook = read(source, f"exercises/{path.stem}")
+        text = "\n".join(cell.source for cell in notebook.cells)
+        assert "YOUR ANSWER HERE" in text or "YOUR CODE HERE" in text
+        assert "BEGIN" not in text and "`make lab`" in notebook.cells[0].source
+
+
+# ---- links ----
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "on_site"),
+    [
+        ("glossary/claims.md", "[a](../notebooks/02_bahdanau_attention.ipynb#cell-id=x)", "[a](#cell-02-x)"),
+        ("glossary/claims.md", "[a](#A10)", "[a](#A10)"),
+        ("glossary/key.md", "[a](query.md)", "[a](query.md)"),
+        ("glossary/key.md", "[a](README.md)", "[a](index.md)"),
+        ("notebooks/01_rnn_bottleneck.ipynb", "[a](../glossary/README.md#b)", "[a](../glossary/index.md#b)"),
+        ("INSTRUCTORS.md", "[a](README.md)", "[a](index.md)"),
+        ("INSTRUCTORS.md", "[the rules](CONTRIBUTING.md)", "the rules"),
+        ("INSTRUCTORS.md", "[a](https://nbgrader.readthedocs.io)", "[a](https://nbgrader.readthedocs.io)"),
+        ("INSTRUCTORS.md", "[a](nowhere.md)", "[a](nowhere.md)"),  # which Sphinx complains about
+        ("glossary/key.md", "`weights[0](x)`", "`weights[0](x)`"),
+    ],
+)
+def test_links_lead_where_they_lead_on_the_site(file, text, on_site):
+    assert site.links(text, web.ROOT / file) == on_site
+
+
+def small_site(folder, page='<a href="b.html#part">b</a> <img src="c.png"> <a href="https://a.org/x">a</a>'):
+    (folder / "a.html").write_text(f"<p id='top'>{page}</p>")
+    (folder / "b.html").write_text('<p id="part"><a href="a.html">a</a></p>')
+    (folder / "c.png").touch()
+    return folder
+
+
+def test_a_whole_site_has_no_dead_link(tmp_path):
+    assert list(site.dead_links(small_site(tmp_path))) == []
+
+
+@pytest.mark.parametrize("dead", ["d.html", "b.html#elsewhere", "#elsewhere", "d.png", "../a.html"])
+def test_a_dead_link_is_seen(tmp_path, dead):
+    (tmp_path / "site").mkdir()
+    folder = small_site(tmp_path / "site", f'<a href="#top">a</a><a href="{dead}">b</a>')
+    assert list(site.dead_links(folder)) == [f"a.html: {dead}"]
+
+
+# ---- the first page ----
+
+
+def test_the_first_page_has_every_lesson_with_its_picture(source):
+    page = (source / "index.md").read_text(encoding="utf-8")
+    for name in NAMES:
+        assert page.count(f"](notebooks/{name}.ipynb)\n") == 1 and f" <notebooks/{name}>" in page
+        (alt,) = re.findall(rf"!\[([^\]]+)\]\(images/{name}\.png\)", page)
+        assert len(alt.split()) > 9 and (source / "images" / f"{name}.png").stat().st_size > 5000
+    in_order = ["notebooks/06", "exercises/index>", "glossary/index>", "claims>", "LECTURERS>", "INSTRUCTORS>", "api/"]
+    places = [page.rindex(entry) for entry in in_order]
+    assert places == sorted(places)
+
+
+def test_a_deck_is_linked_when_there_is_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(site, "DECKS", tmp_path)
+    assert [link for link in site.beside(NAMES[1], "../") if "slides" in link] == []
+    (tmp_path / f"{NAMES[1]}.slides.html").touch()
+    assert f'<a href="../slides/{NAMES[1]}.slides.html">Slides</a>' in site.beside(NAMES[1], "../")
+
+
+@pytest.mark.parametrize("value", [None, ""])
+def test_launch_buttons_are_off_when_unset(monkeypatch, value):
+    for variable in site.LAUNCH:
+        monkeypatch.delenv(variable, raising=False)
+        if value is not None:
+            monkeypatch.setenv(variable, value)
+    assert "Start in" not in " ".join(site.beside(NAMES[1], ""))
+
+
+def test_launch_buttons_lead_to_the_lesson(monkeypatch):
+    monkeypatch.setenv("COURSE_BINDER", "https://binder.example/v2/gh/you/course/HEAD?urlpath=lab/tree/{path}")
+    monkeypatch.setenv("COURSE_JUPYTERHUB", "https://hub.example/hub/user-redirect/lab/tree/course/{path}")
+    *_, binder, hub = site.beside("01_rnn_bottleneck", "")
+    path = "notebooks%2F01_rnn_bottleneck.ipynb"
+    assert binder == f"[Start in Binder](https://binder.example/v2/gh/you/course/HEAD?urlpath=lab/tree/{path})"
+    assert hub == f"[Start in JupyterHub](https://hub.example/hub/user-redirect/lab/tree/course/{path})"
+
+
+def test_the_reference_has_every_module_in_the_order_of_the_floors(source):
+    page = (source / "api" / "index.md").read_text(encoding="utf-8")
+    floors = [re.findall(r"^[a-z_]+$", part, re.MULTILINE) for part in page.split("\n## ")[1:]]
+    assert floors == test_house.FLOORS
+    assert all(f"course_lib.{name}" in (source / "api" / f"{name}.rst").read_text() for name in sum(floors, []))
+
+
+# ---- what Sphinx makes, mended ----
+
+
+def test_a_long_signature_is_no_list_of_definitions():
+    context = {"body": "<dt>f(<dl>\n<dd>a</dd>\n<dd>b</dd>\n</dl>\n)</dt><dl class='py'><dt>g</dt><dd>c</dd></dl>"}
+    site.mend(context)
+    spans = "<span>\n<span>a</span>\n<span>b</span>\n</span>"
+    assert context["body"] == f"<dt>f({spans}\n)</dt><dl class='py'><dt>g</dt><dd>c</dd></dl>"
+
+
+def test_a_page_without_a_body_stays_as_it_is():
+    context = {"title": "Search"}
+    site.mend(context)
+    assert context == {"title": "Search"}
+
+
+# ---- the workflow that publishes ----
+
+WORKFLOW = (web.ROOT / ".github" / "workflows" / "site.yml").read_text(encoding="utf-8")
+
+
+def faults(workflow):
+    """Make targets that do not exist, steps of Pages that are missing or are given another folder."""
+    (job,) = yaml.safe_load(workflow)["jobs"].values()
+    targets = [target for step in job["steps"] for target in re.findall(r"make (.+)", step.get("run", ""))]
+    there = re.findall(r"^([a-z]+):", (web.ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    yield from (target for target in " ".join(targets).split() if target not in there)
+    used = [step.get("uses", "").split("@")[0] for step in job["steps"]]
+    wanted = ("checkout", "setup-python", "upload-pages-artifact", "deploy-pages")
+    yield from (action for action in wanted if f"actions/{action}" not in used)
+    folders = [step["with"]["path"] for step in job["steps"] if "path" in step.get("with", {})]
+    if folders != [str(site.FOLDER.relative_to(web.ROOT))]:
+        yield f"publishes {folders}"
+
+
+def test_the_workflow_calls_what_exists():
+    assert list(faults(WORKFLOW)) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ("make slides site", "make slides sight", "sight"),
+        ("actions/deploy-pages", "actions/deploy", "deploy-pages"),
+        ("path: build/site", "path: build/html", "publishes ['build/html']"),
+    ],
+)
+def test_a_fault_of_the_workflow_is_seen(old, new, fault):
+    assert old in WORKFLOW and list(faults(WORKFLOW.replace(old, new))) == [fault]
+
+
+# ---- the built site ----
+
+
+@pytest.mark.notebook
+def test_nothing_on_the_site_leads_nowhere(built_site):
+    assert list(site.dead_links(built_site)) == []
+
+
+@pytest.mark.notebook
+@pytest.mark.parametrize("what", ["a page", "a cell"])
+def test_what_is_missing_on_the_built_site_is_seen(built_site, tmp_path, what):
+    for file in ("glossary/claims.html", "notebooks/02_bahdanau_attention.html"):
+        (tmp_path / file).parent.mkdir()
+        shutil.copy(built_site / file, tmp_path / file)
+    lesson = tmp_path / "notebooks" / "02_bahdanau_attention.html"
+    if what == "a page":
+        lesson.unlink()
+    else:
+        lesson.write_text(lesson.read_text(encoding="utf-8").replace('id="cell-02-verdict-n9"', ""), encoding="utf-8")
+    dead = "glossary/claims.html: ../notebooks/02_bahdanau_attention.html#cell-02-verdict-n9"
+    assert dead in list(site.dead_links(tmp_path))
+
+
+@pytest.mark.notebook
+def test_every_verdict_of_the_ledger_leads_to_its_box(built_site):
+    ledger = (built_site / "glossary" / "claims.html").read_text(encoding="utf-8")
+    for name in NAMES:
+        page = (built_site / "notebooks" / f"{name}.html").read_text(encoding="utf-8")
+        for cell in the_original(name).cells:
+            for record in claims.boxes({"cells": [cell]}):
+                anchor = f"cell-{name[:2]}-{cell.id}"
+                assert f'href="../notebooks/{name}.html#{anchor}"' in ledger
+                part = page[page.index(f'id="{anchor}"') :]
+                assert f'aria-label="Verdict on claim {record["id"]}"' in part[: part.find('id="cell-', 9)]
+
+
+@pytest.mark.notebook
+def test_every_term_has_a_card(built_site):
+    script = (built_site / "_static" / "terms.js").read_text(encoding="utf-8")
+    assert re.findall(r'^"([a-z-]+)": \{', script, re.MULTILINE) == list(glossary.entries())
+    assert "<a " not in script
+
+
+@pytest.mark.notebook
+def test_no_page_loads_anything_from_elsewhere(built_site):
+    for file in built_site.rglob("*.html"):
+        loaded = re.findall(r'<(?:script|img|link|iframe)\b[^>]*\b(?:src|href)="((?:https?:)?//[^"]*)', file.read_text())
+        assert loaded == [], file
+
+
+@pytest.mark.notebook
+def test_every_picture_on_the_site_has_a_text(built_site):
+    for file in (built_site / "notebooks").glob("*.html"):
+        assert [tag for tag in re.findall(r"<img\b[^>]*>", file.read_text()) if not re.search(r'alt="[^"]', tag)] == []
+
+
+@pytest.mark.notebook
+def test_a_warning_ends_the_build(tmp_path, monkeypatch):
+    """A small source with a link that leads nowhere."""
+
+    def assemble():
+        shutil.copy(site.DATA / "site" / "conf.py", tmp_path / "conf.py")
+        (tmp_path / "_static").mkdir()
+        (tmp_path / "index.md").write_text("# Title\n\n[there](nowhere.md)\n")
+
+    monkeypatch.setattr(site, "SOURCE", tmp_path)
+    monkeypatch.setattr(site, "FOLDER", tmp_path / "built")
+    monkeypatch.setattr(site, "assemble", assemble)
+    with pytest.raises(SystemExit, match="faults"):
+        site.build()
