@@ -74,15 +74,29 @@
 
   // ---- what scrolls within the page can be reached by keyboard ----
   function reachable() {
+    const width = document.querySelector("article").clientWidth;
+    document.querySelectorAll("article mjx-container").forEach((formula) => {
+      if (formula.getBoundingClientRect().width > width) formula.classList.add("wide");
+    });
     document.querySelectorAll("article :is(pre, .table-wrapper, .output, mjx-container, .am-frame, dt)").forEach((box) => {
       if (box.scrollWidth > box.clientWidth && getComputedStyle(box).overflowX !== "visible") box.tabIndex = 0;
     });
+  }
+
+  // ---- explorers and formulas come late, and move what was linked to; until the reader moves, it is brought back ----
+  let reading = false;
+  ["wheel", "keydown", "pointerdown"].forEach((kind) => addEventListener(kind, () => (reading = true), { once: true }));
+  function settle() {
+    reachable();
+    if (!reading) document.querySelector(":target")?.scrollIntoView();
   }
 
   document.addEventListener("DOMContentLoaded", () => {
     document.body.append(card);
     const claims = document.querySelector("#the-ledger-of-claims > .table-wrapper table");
     if (claims) addFilter(claims);
-    new ResizeObserver(reachable).observe(document.querySelector("article")); // explorers come late
+    new ResizeObserver(settle).observe(document.querySelector("article"));
   });
+  // A page opened from a folder may not read others to quote from what was found.
+  if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
 })();
