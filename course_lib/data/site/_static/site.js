@@ -88,7 +88,7 @@
   ["wheel", "keydown", "pointerdown"].forEach((kind) => addEventListener(kind, () => (reading = true), { once: true }));
   function settle() {
     reachable();
-    if (!reading) document.querySelector(":target")?.scrollIntoView();
+    if (!reading) document.querySelector(":target")?.scrollIntoView({ behavior: "instant" });
   }
 
   document.addEventListener("DOMContentLoaded", () => {
