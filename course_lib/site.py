@@ -154,7 +154,7 @@ def anchor(file, cell):
 
 
 def links(text, file):
-    """A page's Markdown with links to cells by their anchors, and without links to files that the site does not have."""
+    """A page's Markdown: links to cells by their anchors, and no links to files that the site does not have."""
 
     def seen_from_site(link):
         words, target = link.groups()

@@ -73,7 +73,8 @@ def built_site():
     """The site as `make site` builds it, without the run-time shapes of this process."""
     from course_lib import site
 
-    done = subprocess.run([sys.executable, "-m", "course_lib", "site"], cwd=site.web.ROOT, capture_output=True, text=True)
+    command = [sys.executable, "-m", "course_lib", "site"]
+    done = subprocess.run(command, cwd=site.web.ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return site.FOLDER
 

@@ -267,15 +267,16 @@ def test_every_term_has_a_card(built_site):
 
 @pytest.mark.notebook
 def test_no_page_loads_anything_from_elsewhere(built_site):
+    loads = re.compile(r'<(?:script|img|link|iframe)\b[^>]*\b(?:src|href)="((?:https?:)?//[^"]*)')
     for file in built_site.rglob("*.html"):
-        loaded = re.findall(r'<(?:script|img|link|iframe)\b[^>]*\b(?:src|href)="((?:https?:)?//[^"]*)', file.read_text())
-        assert loaded == [], file
+        assert loads.findall(file.read_text(encoding="utf-8")) == [], file
 
 
 @pytest.mark.notebook
 def test_every_picture_on_the_site_has_a_text(built_site):
     for file in (built_site / "notebooks").glob("*.html"):
-        assert [tag for tag in re.findall(r"<img\b[^>]*>", file.read_text()) if not re.search(r'alt="[^"]', tag)] == []
+        tags = re.findall(r"<img\b[^>]*>", file.read_text(encoding="utf-8"))
+        assert [tag for tag in tags if not re.search(r'alt="[^"]', tag)] == []
 
 
 @pytest.mark.notebook
