@@ -16,18 +16,16 @@ import jinja2
 import nbformat
 from sphinx.cmd.build import main as sphinx
 
-from course_lib import claims, glossary, lessons, web, widgets, workbook
+from course_lib import claims, glossary, lessons, slides, web, widgets, workbook
 
 DATA = web.ROOT / "course_lib" / "data"
 SOURCE = web.BUILD / "site-source"
 FOLDER = web.BUILD / "site"
-DECKS = web.BUILD / "slides"
 # A lesson's picture on the first page, where no cell is tagged `main-figure`.
 PICTURES = {"00_warm_up": "bump-figure", "06_taken_apart": "hops-figure"}
 # Where a lesson can be started: an address with {path} in place of the notebook's, in one of these variables.
 LAUNCH = {"COURSE_BINDER": "Binder", "COURSE_JUPYTERHUB": "JupyterHub"}
 TO_DO = "Here you see what there is to do. To do it and be told at once what is right, start the course: `make lab`."
-NO_PREDICTION = "You predicted: <b>nothing yet</b>. "
 README_ROW = re.compile(r"^\| (\d) \| \[(.+?)\]\(notebooks/(.+?)\.ipynb\) \| (.+?) \|$", re.MULTILINE)
 SIGNATURE = re.compile(r"<dl>\n(<dd>.*?)</dl>", re.DOTALL)
 WHAT_HAPPENS = re.compile(r"<p><strong>What happens\.</strong>\s*(.+?)</p>", re.DOTALL)
@@ -40,8 +38,8 @@ def build():
     options = ["-W", "--keep-going", "-q", "-j", "auto", "-d", str(SOURCE / "_doctrees")]
     if sphinx(["-b", "html", *options, str(SOURCE), str(FOLDER)]):
         raise SystemExit("Sphinx has found the faults above; the site is not to be published.")
-    if DECKS.is_dir():
-        shutil.copytree(DECKS, FOLDER / "slides")
+    if slides.FOLDER.is_dir():
+        shutil.copytree(slides.FOLDER, FOLDER / "slides")
     write_terms(FOLDER)
     if dead := list(dead_links(FOLDER)):
         raise SystemExit("\n".join(["These links of the site lead nowhere:", *dead]))
@@ -98,23 +96,14 @@ def page(file):
 
 
 def lesson(notebook, file):
-    """A lesson without its notes; each code cell can be linked to, and is folded where the lesson folds it."""
+    """A lesson without its notes; each code cell has a name by which it can be linked to."""
     cells = []
     for cell in notebook.cells:
-        if lessons.slide_type(cell) == "notes":
-            continue
         if cell.cell_type == "code":
             cells.append(nbformat.v4.new_markdown_cell(f"({anchor(file, cell.id)})="))
-            if cell.metadata.get("jupyter", {}).get("source_hidden"):
-                cell.metadata.setdefault("tags", []).append("hide-input")
-            for output in cell.outputs:
-                data = output.get("data", {})
-                data.pop(claims.MIME, None)
-                if "text/html" in data:  # the reader of the site has predicted elsewhere, if at all
-                    data["text/html"] = data["text/html"].replace(NO_PREDICTION, "")
-            for _, alt in pictures(cell):
-                cell.metadata["mystnb"] = {"image": {"alt": alt}}
-        cells.append(cell)
+            dress(cell)
+        if lessons.slide_type(cell) != "notes":
+            cells.append(cell)
     notebook.cells = cells
     for model in notebook.metadata["widgets"][lessons.WIDGET_STATE]["state"].values():
         if "_esm" in model["state"]:  # an explorer has today's script, not that of the day when the lesson was run
@@ -122,6 +111,17 @@ def lesson(notebook, file):
             model["state"].update(_esm=kind._esm, _css=kind._css)
     below_title(notebook, " · ".join(beside(file.stem, "../")))
     return notebook
+
+
+def dress(cell):
+    """Tells MyST-NB what is folded and what a picture says; takes out what it cannot show."""
+    if cell.metadata.get("jupyter", {}).get("source_hidden"):
+        cell.metadata.setdefault("tags", []).append("hide-input")
+    for _, alt in pictures(cell):
+        cell.metadata["mystnb"] = {"image": {"alt": alt}}
+    for output in cell.outputs:
+        output.get("data", {}).pop(claims.MIME, None)
+    slides.forget_votes(cell)
 
 
 def exercises(notebook):
@@ -132,7 +132,7 @@ def exercises(notebook):
 
 def below_title(notebook, text):
     """Puts a paragraph below the heading that a notebook begins with."""
-    title, rest = notebook.cells[0].source.split("\n", 1)
+    title, _, rest = notebook.cells[0].source.partition("\n")
     notebook.cells[0].source = f"{title}\n\n{text}\n\n{rest}"
 
 
@@ -198,7 +198,7 @@ def has_exercises(stem):
 
 def beside(stem, up):
     """Links to what belongs to a lesson, for a page from which `up` leads to the site's first folder."""
-    if (DECKS / f"{stem}.slides.html").exists():
+    if (slides.FOLDER / f"{stem}.slides.html").exists():
         yield f'<a href="{up}slides/{stem}.slides.html">Slides</a>'
     if has_exercises(stem):
         yield f"[Exercises]({up}notebooks/exercises/{stem}.ipynb)"

@@ -140,7 +140,7 @@ def test_the_first_page_has_every_lesson_with_its_picture(source):
 
 
 def test_a_deck_is_linked_when_there_is_one(tmp_path, monkeypatch):
-    monkeypatch.setattr(site, "DECKS", tmp_path)
+    monkeypatch.setattr(site.slides, "FOLDER", tmp_path)
     assert [link for link in site.beside(NAMES[1], "../") if "slides" in link] == []
     (tmp_path / f"{NAMES[1]}.slides.html").touch()
     assert f'<a href="../slides/{NAMES[1]}.slides.html">Slides</a>' in site.beside(NAMES[1], "../")
