@@ -1,47 +1,84 @@
-"""Minimal fixtures to develop tests/browser/test_site.py with; another file of this name takes its place."""
+"""Chromium, a JupyterLab of the tests' own, and pages on which nothing may go wrong."""
 
+import os
 import shutil
+from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
+from running_lab import Lab, own_copy
 
-from course_lib import web
+from browser.judges import Watch
+
+ROOT = Path(__file__).parent.parent.parent
+SCREENSHOTS = ROOT / "build" / "screenshots"
+NAMES = "chromium", "chromium-browser", "google-chrome"
+WITHOUT = (
+    "THE BROWSER TESTS DID NOT RUN: no browser was found. Install Chromium (on Debian and Ubuntu: "
+    "sudo apt install chromium), or name one that is there: COURSE_CHROMIUM=/path/to/chrome."
+)
+
+
+def find_chromium(named, find=shutil.which):
+    """The browser that COURSE_CHROMIUM names, else the first one on the path, else None."""
+    if named and find(named) is None:
+        raise pytest.UsageError(f"COURSE_CHROMIUM={named} is no program that can be started")
+    return find(named) if named else next(filter(None, map(find, NAMES)), None)
+
+
+CHROMIUM = find_chromium(os.environ.get("COURSE_CHROMIUM"))
+
+
+def pytest_addoption(parser):
+    parser.addoption("--pictures", action="store_true", help="take the README's pictures anew")
 
 
 def pytest_collection_modifyitems(items):
-    for item in items:
-        if "browser" in str(item.path):
-            item.add_marker("browser")
+    if CHROMIUM is None:
+        for item in items:
+            if item.get_closest_marker("browser"):
+                item.add_marker(pytest.mark.skip(reason="no browser"))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_terminal_summary(terminalreporter):
+    skipped = terminalreporter.stats.get("skipped", [])
+    if any("browser" in report.keywords and "no browser" in str(report.longrepr) for report in skipped):
+        terminalreporter.write_line("")
+        terminalreporter.write_line(WITHOUT, yellow=True, bold=True)
 
 
 @pytest.fixture(scope="session")
 def browser():
+    from playwright.sync_api import sync_playwright
+
     with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        yield found
-        found.close()
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM)
+        yield chromium
+        chromium.close()
 
 
 @pytest.fixture
 def page(browser):
-    """A fresh page that must make no error and ask no other host."""
+    """A page in a fresh context; the test fails if a page of it errs or asks another host."""
     context = browser.new_context(viewport={"width": 1280, "height": 720})
-    page = context.new_page()
-    wrong = []
-    page.on("console", lambda message: message.type == "error" and wrong.append(message.text))
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    local = ("http://127.0.0.1", "http://localhost", "file:", "data:", "blob:")
-    page.on("request", lambda request: request.url.startswith(local) or wrong.append(request.url))
-    yield page
+    watch = Watch(context)
+    yield context.new_page()
     context.close()
-    assert wrong == []
+    assert watch.faults == []
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory):
+    """JupyterLab as `make lab` starts it, on a copy of the course, so that no learner's workbook is touched."""
+    folder = tmp_path_factory.mktemp("lab")
+    with Lab(own_copy(ROOT, folder / "course"), folder, "--LabApp.expose_app_in_browser=True") as running:
+        yield running
 
 
 @pytest.fixture(scope="session")
 def shoot():
     def save(page, name):
-        folder = web.BUILD / "screenshots"
-        folder.mkdir(parents=True, exist_ok=True)
-        page.screenshot(path=folder / f"{name}.png")
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=SCREENSHOTS / f"{name}.png")
 
     return save

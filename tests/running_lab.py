@@ -1,0 +1,74 @@
+"""A JupyterLab that a test starts and ends, with settings and a workbook of its own."""
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+
+SHOWN = "course_lib", "glossary", "notebooks"  # what the lab needs of the repository
+
+
+def own_copy(root, folder):
+    """Copies the course as it stands, without its workbook: `make lab` in the copy makes a fresh one there."""
+    for name in SHOWN:
+        shutil.copytree(root / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints"))
+    return folder
+
+
+class Lab:
+    """JupyterLab as `make lab` starts it from the folder `course`; `address` holds the token.
+
+    Args:
+        folder: for the log, and for settings that are not the user's.
+    """
+
+    def __init__(self, course, folder, *arguments):
+        self.course, self.log = course, folder / "lab.txt"
+        own = {"JUPYTER_CONFIG_DIR": "config", "JUPYTER_DATA_DIR": "data", "IPYTHONDIR": "ipython"}
+        self.environment = {
+            **os.environ,
+            **{name: str(folder / place) for name, place in own.items()},
+            "PYTHONPATH": os.pathsep.join(filter(None, [str(course), os.environ.get("PYTHONPATH")])),
+        }
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.command = [sys.executable, "-P", "-m", "course_lib", "lab", "--no-browser", f"--port={self.port}"]
+        self.command += arguments
+
+    def __enter__(self):
+        with self.log.open("w") as output:
+            self.process = subprocess.Popen(
+                self.command, cwd=self.course, env=self.environment, stdout=output, stderr=subprocess.STDOUT
+            )
+        address = re.compile(rf"http://127\.0\.0\.1:{self.port}/\S*\?token=\w+")
+        give_up = time.monotonic() + 120
+        try:
+            while not (found := address.search(self.log.read_text())):
+                assert self.process.poll() is None and time.monotonic() < give_up, self.log.read_text()
+                time.sleep(0.1)
+        except BaseException:
+            self.__exit__()
+            raise
+        self.address = found[0]
+        self.base, self.token = self.address.split("/lab")[0], self.address.split("token=")[1]
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()  # which ends its kernels too
+        self.process.wait(timeout=60)
+
+    def ask(self, path, method="GET"):
+        """What the server's REST interface answers."""
+        request = urllib.request.Request(f"{self.base}/{path}?token={self.token}", method=method)
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.loads(answer.read() or "null")
+
+    def end_kernels(self):
+        for kernel in self.ask("api/kernels"):
+            self.ask(f"api/kernels/{kernel['id']}", "DELETE")
