@@ -1,8 +1,6 @@
 // A question with answers to choose from. It does not say what is right: the lesson comes back to it.
-let groups = 0;
-
 function render({ model, el }) {
-  const name = `am-prediction-${Date.now()}-${groups++}`;
+  const name = `am-prediction-${Math.random()}`; // every widget has this module anew, so it cannot count
   const box = document.createElement("fieldset");
   box.className = "am-prediction";
   const legend = document.createElement("legend");

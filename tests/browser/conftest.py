@@ -75,10 +75,26 @@ def lab(tmp_path_factory):
         yield running
 
 
-@pytest.fixture(scope="session")
-def shoot():
-    def save(page, name):
-        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-        page.screenshot(path=SCREENSHOTS / f"{name}.png")
+@pytest.fixture
+def notebook(page, lab):
+    """Opens a notebook of the workbook; its kernel is ended with the test."""
 
-    return save
+    def open_(name):
+        page.goto(f"{lab.base}/lab/tree/workbook/{name}?token={lab.token}&reset")
+        page.locator(".jp-NotebookPanel .jp-Cell").first.wait_for(timeout=60_000)
+        page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=60_000)
+
+    yield open_
+    lab.end_kernels()
+
+
+@pytest.fixture(scope="session")
+def shots():
+    """The folder of the pictures that the tests take."""
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    return SCREENSHOTS
+
+
+@pytest.fixture
+def shoot(shots):
+    return lambda page, name: page.screenshot(path=shots / f"{name}.png")
