@@ -68,7 +68,7 @@ def page(browser):
 
 
 @pytest.fixture(scope="session")
-def lab(tmp_path_factory):
+def server(tmp_path_factory):
     """JupyterLab as `make lab` starts it, on a copy of the course, so that no learner's workbook is touched."""
     folder = tmp_path_factory.mktemp("lab")
     with Lab(own_copy(ROOT, folder / "course"), folder, "--LabApp.expose_app_in_browser=True") as running:
@@ -76,16 +76,22 @@ def lab(tmp_path_factory):
 
 
 @pytest.fixture
-def notebook(page, lab):
-    """Opens a notebook of the workbook; its kernel is ended with the test."""
+def lab(server):
+    """The lab; kernels end with the test."""
+    yield server
+    server.end_kernels()
+
+
+@pytest.fixture
+def open_notebook(lab, page):
+    """Opens a notebook of the workbook, with nothing left of earlier tests' tabs."""
 
     def open_(name):
         page.goto(f"{lab.base}/lab/tree/workbook/{name}?token={lab.token}&reset")
         page.locator(".jp-NotebookPanel .jp-Cell").first.wait_for(timeout=60_000)
         page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=60_000)
 
-    yield open_
-    lab.end_kernels()
+    return open_
 
 
 @pytest.fixture(scope="session")

@@ -29,8 +29,8 @@ def menu(page, *names):
 
 
 @pytest.mark.parametrize("path", lessons.find(), ids=lambda path: path.stem)
-def test_a_lesson_runs_and_moves(path, notebook, page, shoot):
-    notebook(path.name)
+def test_a_lesson_runs_and_moves(path, open_notebook, page, shoot):
+    open_notebook(path.name)
     menu(page, "Run", "Run All Cells")
     page.wait_for_function(FINISHED, timeout=300_000)
     assert [cell for cell in page.evaluate(CELLS) if cell["errors"]] == []

@@ -1,0 +1,43 @@
+"""A learner's first exercise: from the start page to a wrong answer, its hint, a right one, and the progress."""
+
+import re
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+WRONG = "return x @ W_x.T + state @ W_h.T + b"
+RIGHT = "return torch.tanh(x @ W_x.T + state @ W_h.T + b)"
+
+
+def answer(page, text):
+    """Types an answer over the last line of the blank; runs the blank and the check below it."""
+    blank = page.locator(".jp-CodeCell", has_text="def rnn_step(")
+    blank.locator(".cm-line").last.click()
+    for key in ("End", "Shift+Home"):
+        page.keyboard.press(key)
+    page.keyboard.type(text)
+    for _ in range(2):
+        page.keyboard.press("Shift+Enter")
+
+
+def test_an_answer_gets_its_hint_then_its_tick_and_the_start_page_shows_it(lab, page, shoot):
+    page.goto(f"{lab.base}/?token={lab.token}")
+    page.get_by_role("row", name="The RNN bottleneck").get_by_role("link", name="exercises").click()
+    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=60_000)
+    page.locator(".jp-CodeCell").first.click()
+    page.keyboard.press("Shift+Enter")
+    said = page.locator(".jp-CodeCell", has_text='checks.check("rnn_step"').locator(".jp-OutputArea")
+    answer(page, WRONG)
+    said.get_by_text("✗ rnn_step: the tanh is missing.").wait_for(timeout=60_000)
+    shoot(page, "workbook-hint")
+    answer(page, RIGHT)
+    said.get_by_text("✓ rnn_step: right on all").wait_for(timeout=60_000)
+    assert "✗" not in said.inner_text()
+    shoot(page, "workbook-tick")
+    for _ in range(2):
+        page.goto(f"{lab.base}/?token={lab.token}")
+        row = page.get_by_role("row", name=re.compile("^1 ✓○+ 1 of "))
+        row.wait_for(timeout=60_000)
+        row.scroll_into_view_if_needed()
+    shoot(page, "workbook-progress")
