@@ -30,23 +30,29 @@ class Watch:
             self.add("asks another host", url)
 
 
-# Left out: what is not projected, and MathJax's inner boxes, which are larger than what they draw.
-UNSEEN = "aside.notes, mjx-assistive-mml, mjx-container *, .visually-hidden, svg *, script, style"
-
-OVERFLOW = f"""(root) => {{
-  const width = 1280, height = 720, found = [];
-  const name = (e) => `${{e.tagName.toLowerCase()}} ${{JSON.stringify((e.textContent || e.alt || "").trim().slice(0, 40))}}`;
-  for (const e of root.querySelectorAll("*")) {{
-    const box = e.getBoundingClientRect(), style = getComputedStyle(e);
-    if (e.matches("{UNSEEN}") || e.closest("aside.notes, mjx-assistive-mml") || !box.width || !box.height) continue;
-    const beyond = Math.round(Math.max(box.right - width, box.bottom - height, -box.left, -box.top));
-    if (beyond > 1) found.push([beyond, `${{name(e)}} ends ${{beyond}} pixels outside`]);
-    const cut = Math.max(style.overflowX === "visible" ? 0 : e.scrollWidth - e.clientWidth,
-                         style.overflowY === "visible" ? 0 : e.scrollHeight - e.clientHeight);
-    if (e.clientWidth && cut > 4) found.push([cut, `${{name(e)}} is cut by ${{cut}} pixels`]);
-  }}
+# Text and what is drawn as a whole are measured, not the boxes around them.
+OVERFLOW = """(root) => {
+  const slide = {left: 0, top: 0, right: 1280, bottom: 720}, found = [], range = document.createRange();
+  const outside = (box, frame) => Math.round(
+    Math.max(box.right - frame.right, box.bottom - frame.bottom, frame.left - box.left, frame.top - box.top));
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode, parent = node.parentElement;
+    const text = node.nodeType === Node.TEXT_NODE && node.data.trim();
+    if (!text && !node.matches?.("img, svg, input, select, mjx-container")) continue;
+    if (parent.closest("aside.notes, .visually-hidden, mjx-container, svg, select, script, style")) continue;
+    range.selectNode(node);
+    const box = range.getBoundingClientRect();
+    if (!box.width || !box.height) continue;
+    const name = JSON.stringify((text || node.alt || node.localName).slice(0, 40)), beyond = outside(box, slide);
+    if (beyond > 1) found.push([beyond, `${name} ends ${beyond} pixels outside`]);
+    let frame = parent;
+    while (frame !== root && getComputedStyle(frame).overflow === "visible") frame = frame.parentElement;
+    const cut = frame === root ? 0 : outside(box, frame.getBoundingClientRect());
+    if (cut > 8) found.push([cut, `${name} is cut by ${cut} pixels`]);  // less is the space around letters
+  }
   return found.sort((a, b) => b[0] - a[0]).slice(0, 3).map(([, said]) => said);
-}}"""
+}"""
 
 UNTYPESET = """(root) => {
   const found = [...root.querySelectorAll("mjx-merror")].map((e) => `not understood: ${e.textContent}`);

@@ -18,8 +18,8 @@ def root(page, body):
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ('<div style="height: 800px">tall</div>', 'div "tall" ends 80 pixels outside'),
-        ('<p style="position: absolute; left: 1300px">far</p>', 'p "far" ends'),
+        ('<svg height="800"></svg>', '"svg" ends 80 pixels outside'),
+        ('<p style="position: absolute; left: 1300px">far</p>', '"far" ends'),
         (f'<pre style="overflow: auto; width: 600px">{LONG}</pre>', "is cut by"),
         ('<pre style="overflow: hidden; height: 40px">1\n2\n3\n4\n5\n6</pre>', "is cut by"),
     ],
@@ -29,7 +29,8 @@ def test_what_does_not_fit_is_seen(page, body, said):
 
 
 def test_what_fits_or_is_not_projected_is_no_fault(page):
-    body = f'<p>short</p><pre style="white-space: pre-wrap">{LONG}</pre><aside class="notes"><p style="height: 900px">n</p></aside>'
+    fits = f'<p>short</p><pre style="white-space: pre-wrap; overflow-wrap: anywhere">{LONG}</pre>'
+    body = f'{fits}<aside class="notes"><img alt="n" style="height: 900px; width: 9px"></aside>'
     assert judges.overflow(page, root(page, body)) == []
 
 

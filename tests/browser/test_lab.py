@@ -32,7 +32,7 @@ def menu(page, *names):
 def test_a_lesson_runs_and_moves(path, open_notebook, page, shoot):
     open_notebook(path.name)
     menu(page, "Run", "Run All Cells")
-    page.wait_for_function(FINISHED, timeout=300_000)
+    page.wait_for_function(FINISHED, timeout=600_000)
     assert [cell for cell in page.evaluate(CELLS) if cell["errors"]] == []
     explorers, predictions = (page.locator(f".am-{kind}").element_handles() for kind in ("explorer", "prediction"))
     assert (len(explorers), len(predictions)) == widgets.saved(path)

@@ -1,9 +1,12 @@
 """Every slide of every deck, from a file and without network: it fits, it is typeset, its explorers live."""
 
 import io
+import re
 
+import nbformat
 import pytest
 from PIL import Image
+from playwright.sync_api import expect
 
 from browser import judges, widgets
 from course_lib import lessons, slides
@@ -13,10 +16,16 @@ pytestmark = pytest.mark.browser
 GO = """(number) => {
   const slide = Reveal.getSlides()[number], {h, v} = Reveal.getIndices(slide);
   Reveal.slide(h, v || 0, 99);  // with all fragments
-  return {place: `#/${h}/${v || 0}`, title: (slide.querySelector("h1, h2, h3") || slide).textContent.trim().slice(0, 40)};
+  slide.tabIndex = -1;
+  slide.focus();
+  return {place: `#/${h}/${v || 0}`, title: slide.innerText.trim().split("\\n")[0].slice(0, 40)};
 }"""
+PLACE = "() => { const {h, v} = Reveal.getIndices(); return `#/${h}/${v || 0}`; }"
 DRAWN = """() => [...document.querySelectorAll("script[type$='widget-view+json']")].every(
   (view) => view.parentNode.querySelector(".am-explorer, .am-prediction"))"""
+TYPESET = "(ids) => ids.filter((id) => document.getElementById(`cell-id=${id}`)?.querySelector('mjx-container'))"
+NEXT_NOTES = """() => Reveal.getIndices().h > 0
+  && Reveal.getCurrentSlide().querySelector("aside.notes")?.textContent.trim().split("\\n")[0]"""
 SMALL = 320, 180
 COLUMNS = 6
 
@@ -30,6 +39,7 @@ def decks(tmp_path_factory):
 
 def opened(page, deck):
     page.goto(deck.as_uri())
+    page.add_style_tag(content=".fragment { transition: none !important; }")
     page.wait_for_function("window.Reveal && Reveal.isReady() && window.MathJax && MathJax.startup", timeout=60_000)
     page.evaluate("MathJax.startup.promise.then(() => document.fonts.ready).then(() => true)")
     page.wait_for_function(DRAWN)
@@ -59,3 +69,49 @@ def test_every_slide_fits_and_is_typeset(name, decks, page, shots):
             faults.append(f"{slide['place']} {slide['title']!r}: {'; '.join(found)}")
     sheet(pictures).save(shots / f"deck-{name}.jpg", quality=70)
     assert not faults, f"{len(faults)} of {len(pictures)} slides:\n" + "\n".join(faults)
+
+
+def is_projected(cell):
+    return lessons.slide_type(cell) not in ("skip", "notes")
+
+
+@pytest.mark.parametrize("path", lessons.find(), ids=lambda path: path.stem)
+def test_explorers_take_the_keys_and_the_deck_stays(path, decks, page):
+    opened(page, decks[path.stem])
+    found = [page.query_selector_all(f".am-{kind}") for kind in ("explorer", "prediction")]
+    assert tuple(map(len, found)) == widgets.saved(path, is_projected)
+    for widget in sum(found, []):
+        there = page.evaluate(GO, page.evaluate("(e) => Reveal.getSlides().indexOf(e.closest('section'))", widget))
+        widgets.reach(page, widget)
+        if widget in found[0]:
+            widgets.move(page, widget)
+        else:
+            page.keyboard.press("Space")
+            assert widget.query_selector("input:checked")
+        assert page.evaluate(PLACE) == there["place"]
+
+
+@pytest.mark.parametrize("path", lessons.find(), ids=lambda path: path.stem)
+def test_every_formula_is_typeset(path, decks, page):
+    opened(page, decks[path.stem])
+    cells = nbformat.read(path, as_version=4).cells
+    with_formula = [cell.id for cell in cells if is_projected(cell) and has_formula(cell)]
+    assert page.evaluate(TYPESET, with_formula) == with_formula
+
+
+def has_formula(cell):
+    return cell.cell_type == "markdown" and re.search(r"\$[^$]+\$", re.sub(r"`[^`]*`", "", cell.source))
+
+
+def test_the_speaker_sees_notes_and_plan(decks, page, shoot):
+    opened(page, decks["01_rnn_bottleneck"])
+    with page.expect_popup() as popup:
+        page.keyboard.press("s")
+    speaker = popup.value
+    notes = speaker.locator(".speaker-controls-notes .value")
+    notes.get_by_text("The plan:").wait_for()
+    assert notes.locator("table tr").count() > 5
+    shoot(speaker, "slides-speaker")
+    while not page.evaluate(NEXT_NOTES):
+        page.keyboard.press("Space")
+    expect(notes).to_contain_text(page.evaluate(NEXT_NOTES))
