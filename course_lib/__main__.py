@@ -193,7 +193,7 @@ def test(arguments):
 
 def check(arguments):
     """run the quick part: ruff and the tests that execute no lesson (arguments go to pytest)"""
-    return ruff_and_pytest(["-m", "not notebook", *arguments])
+    return ruff_and_pytest(["-m", "not notebook and not browser", *arguments])
 
 
 def ruff_and_pytest(arguments):

@@ -61,6 +61,9 @@ def contents():
 def learner_version(notebook):
     """The lesson with nothing run, and without the lecturer's notes."""
     notebook.cells = [cell for cell in notebook.cells if lessons.slide_type(cell) != "notes"]
+    for cell in notebook.cells:
+        if lessons.slide_type(cell) == "-":  # a mark that JupyterLab's decks take for "not on any slide"
+            cell.metadata.pop("slideshow", None)
     return without_outputs(notebook)
 
 

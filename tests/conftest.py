@@ -42,11 +42,14 @@ def pytest_configure(config):
 
 @pytest.hookimpl(tryfirst=True)  # before pytest looks at -m
 def pytest_collection_modifyitems(items):
-    """Lessons come last; their cells, which nbval collects, are marked like other tests that run a notebook."""
+    """Lessons come late; their cells, which nbval collects, are marked like other tests that run a notebook.
+
+    Last comes the browser, which uses the models that the lessons have trained.
+    """
     for item in items:
         if type(item).__module__.startswith("nbval"):
             item.add_marker("notebook")
-    items.sort(key=lambda item: item.get_closest_marker("notebook") is not None)
+    items.sort(key=lambda item: [item.get_closest_marker(late) is not None for late in ("browser", "notebook")])
 
 
 @pytest.fixture(scope="session")

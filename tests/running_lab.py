@@ -10,14 +10,11 @@ import sys
 import time
 import urllib.request
 
-SHOWN = "course_lib", "glossary", "notebooks"  # what the lab needs of the repository
-
 
 def own_copy(root, folder):
-    """Copies the course as it stands, without its workbook: `make lab` in the copy makes a fresh one there."""
-    for name in SHOWN:
-        shutil.copytree(root / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints"))
-    return folder
+    """Copies the course as it stands, without the user's workbook and all else that git ignores."""
+    ignored = [line.strip("/") for line in (root / ".gitignore").read_text().split()]
+    return shutil.copytree(root, folder, ignore=shutil.ignore_patterns(".git", *ignored))
 
 
 class Lab:

@@ -5,10 +5,8 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
-import time
 import urllib.request
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,6 +14,7 @@ from types import SimpleNamespace
 import nbformat
 import pytest
 import yaml
+from running_lab import Lab, own_copy
 
 import course_lib
 from course_lib import __main__ as front_door
@@ -57,7 +56,8 @@ def test_checks_are_strict_and_end_with_the_first_failure(verb, lessons_too, mon
     assert [(command[0], mode) for command, mode in ran] == [(tool, "strict") for tool in ("ruff", "ruff", "pytest")]
     options = ran[-1][0]
     assert options[-1] == "-x"
-    assert ("--nbval-lax" in options) == lessons_too and ("not notebook" in options) == (not lessons_too)
+    assert ("--nbval-lax" in options) == lessons_too
+    assert ("not notebook and not browser" in options) == (not lessons_too)
 
 
 @pytest.mark.parametrize(("verb", "mode"), [(front_door.notebooks, "strict"), (front_door.record, "record")])
@@ -197,23 +197,8 @@ def test_the_cpu_index_is_asked_only_without_a_card_and_may_be_silent(monkeypatc
 @pytest.fixture
 def running_lab(tmp_path):
     """The address that `lab --no-browser` prints, and all that it printed."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    log = tmp_path / "lab.txt"
-    with log.open("w") as output:
-        command = [sys.executable, "-m", "course_lib", "lab", "--no-browser", f"--port={port}"]
-        process = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
-        try:
-            address = re.compile(rf"http://127\.0\.0\.1:{port}/\S*\?token=\w+")
-            give_up = time.monotonic() + 60
-            while not (found := address.findall(log.read_text())):
-                assert process.poll() is None and time.monotonic() < give_up, log.read_text()
-                time.sleep(0.1)
-            yield found[0], log
-        finally:
-            process.terminate()
-            process.wait(timeout=30)
+    with Lab(own_copy(ROOT, tmp_path / "course"), tmp_path) as lab:
+        yield lab.address, lab.log
 
 
 def test_lab_answers_on_the_start_page_and_prints_little_else(running_lab):

@@ -1,5 +1,6 @@
 """Every lesson is a lecture too: it has a plan, notes, and slides that keep what is projected and nothing else."""
 
+import html
 import re
 
 import nbformat
@@ -199,7 +200,8 @@ def deck(tmp_path, monkeypatch):
     """The text of the deck of a small lesson."""
     linked = markdown("slide", "# A [term](../glossary/term.md) and [the paper](https://arxiv.org/abs/1409.0473)")
     shown = code("-", "1 + 1")
-    shown.outputs = [new_output("execute_result", {"text/plain": "2"}, execution_count=1)]
+    drawn = new_output("display_data", {"image/png": "iVBO"}, metadata={"image/png": {"alt": "One < two"}})
+    shown.outputs = [new_output("execute_result", {"text/plain": "2"}, execution_count=1), drawn]
     (tmp_path / "notebooks").mkdir()
     nbformat.write(new_notebook(cells=[linked, shown, markdown("notes", NOTE)]), tmp_path / "notebooks" / "01_a.ipynb")
     monkeypatch.setattr(lessons, "NOTEBOOKS", tmp_path / "notebooks")
@@ -218,3 +220,8 @@ def test_a_deck_has_its_slide_its_notes_and_no_link_to_files_that_stay_behind(de
     assert text.count("<section") == 2  # a stack of one
     assert '<aside class="notes">' in text and "Say it." in text
     assert "term.md" not in text and "A term and" in text and "https://arxiv.org/abs/1409.0473" in text
+
+
+def test_a_picture_keeps_its_description(deck):
+    (alt,) = re.findall('<img [^>]*alt="([^"]*)"', deck.read_text(encoding="utf-8"))
+    assert html.unescape(alt) == "One < two"

@@ -5,12 +5,13 @@ import itertools
 import json
 import re
 
+import nbformat
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course_lib import widgets
+from course_lib import lessons, widgets
 
 WORDS = tuple("the a black small cat dog bird runs sees and".split())
 
@@ -161,6 +162,14 @@ def test_a_prediction_comes_back_to_what_was_said(monkeypatch):
     guess.compare("12")
     assert "nothing yet" in shown[0] and "many &lt; all" in shown[1] and "12" in shown[1]
     assert "many &lt; all" in guess._repr_mimebundle_()[0]["text/html"]
+
+
+def test_saved_widgets_have_the_module_of_today():
+    """Slides and site show widgets as they were saved; after a change of a module, `make notebooks` saves them anew."""
+    kinds = {kind._esm for kind in (widgets.Explorer, widgets.Prediction, widgets.MaskPainter)}
+    for path in lessons.find():
+        models = nbformat.read(path, as_version=4).metadata.widgets[lessons.WIDGET_STATE]["state"].values()
+        assert {model["state"]["_esm"] for model in models if "_esm" in model["state"]} <= kinds, path.name
 
 
 # ---- the warm-up ----

@@ -41,6 +41,8 @@ def course(tmp_path, monkeypatch):
     monkeypatch.setattr(workbook, "FOLDER", tmp_path / "workbook")
     (notebooks / "start.md").write_text(f"# Start\n\n{record.MARKS[0]}\nNothing yet.\n{record.MARKS[1]}\n\nMore.\n")
     lesson = source("print(42)")
+    lesson.cells[0].metadata["slideshow"] = {"slide_type": "slide"}
+    lesson.cells[1].metadata["slideshow"] = {"slide_type": "-"}
     lesson.cells.append(new_markdown_cell("Say this.", metadata={"slideshow": {"slide_type": "notes"}}))
     nbformat.write(lesson, notebooks / "01_lesson.ipynb")
     nbformat.write(source(SOLVED, CHECKED), notebooks / "exercises" / "01_lesson.ipynb")
@@ -58,6 +60,7 @@ def test_lessons_lose_outputs_and_lecture_notes_and_exercises_their_solutions(co
     assert [len(files) for files in workbook.make()] == [4, 0]
     lesson, exercise = read(course / "workbook/01_lesson.ipynb"), read(course / "workbook/exercises/01_lesson.ipynb")
     assert [cell.source for cell in lesson.cells] == ["# Title", "print(42)"]
+    assert [cell.metadata for cell in lesson.cells] == [{"slideshow": {"slide_type": "slide"}}, {}]
     assert [cell.source for cell in exercise.cells] == ["# Title", BLANK, "check(f)"]
     for notebook in (lesson, exercise):
         assert "widgets" not in notebook.metadata

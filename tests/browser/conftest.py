@@ -1,16 +1,20 @@
 """Chromium, a JupyterLab of the tests' own, and pages on which nothing may go wrong."""
 
+import io
 import os
 import shutil
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from running_lab import Lab, own_copy
 
 from browser.judges import Watch
 
 ROOT = Path(__file__).parent.parent.parent
 SCREENSHOTS = ROOT / "build" / "screenshots"
+IMAGES = ROOT / "notebooks" / "images"
+WIDE = 1000
 NAMES = "chromium", "chromium-browser", "google-chrome"
 WITHOUT = (
     "THE BROWSER TESTS DID NOT RUN: no browser was found. Install Chromium (on Debian and Ubuntu: "
@@ -39,11 +43,10 @@ def pytest_collection_modifyitems(items):
                 item.add_marker(pytest.mark.skip(reason="no browser"))
 
 
-@pytest.hookimpl(trylast=True)
+@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_terminal_summary(terminalreporter):
-    skipped = terminalreporter.stats.get("skipped", [])
-    if any("browser" in report.keywords and "no browser" in str(report.longrepr) for report in skipped):
-        terminalreporter.write_line("")
+    yield
+    if any("browser" in report.keywords for report in terminalreporter.stats.get("skipped", [])):
         terminalreporter.write_line(WITHOUT, yellow=True, bold=True)
 
 
@@ -103,4 +106,19 @@ def shots():
 
 @pytest.fixture
 def shoot(shots):
+    """Saves a picture of a page in that folder."""
     return lambda page, name: page.screenshot(path=shots / f"{name}.png")
+
+
+@pytest.fixture
+def show(request):
+    """With --pictures, keeps a picture of a page for the README: small, and with few colours."""
+
+    def save(page, name):
+        if request.config.getoption("--pictures", False):
+            picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+            small = picture.resize((WIDE, WIDE * picture.height // picture.width), Image.Resampling.LANCZOS)
+            small.quantize(64).save(IMAGES / f"{name}.png", optimize=True)
+            assert (IMAGES / f"{name}.png").stat().st_size < 120_000
+
+    return save

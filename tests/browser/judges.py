@@ -49,7 +49,7 @@ OVERFLOW = """(root) => {
     let frame = parent;
     while (frame !== root && getComputedStyle(frame).overflow === "visible") frame = frame.parentElement;
     const cut = frame === root ? 0 : outside(box, frame.getBoundingClientRect());
-    if (cut > 8) found.push([cut, `${name} is cut by ${cut} pixels`]);  // less is the space around letters
+    if (cut > 10) found.push([cut, `${name} is cut by ${cut} pixels`]);  // less is the space around letters
   }
   return found.sort((a, b) => b[0] - a[0]).slice(0, 3).map(([, said]) => said);
 }"""

@@ -3,7 +3,6 @@
 import pytest
 
 from browser import judges
-from browser.conftest import find_chromium
 
 pytestmark = pytest.mark.browser
 
@@ -60,12 +59,3 @@ def test_what_goes_wrong_on_a_page_is_kept(browser, script, said):
     page.wait_for_timeout(300)
     context.close()
     assert any(fault.startswith(said) for fault in watch.faults), watch.faults
-
-
-def test_a_browser_is_found_or_named():
-    on_path = {"google-chrome": "/opt/chrome", "mine": "/mine"}.get
-    assert find_chromium(None, on_path) == "/opt/chrome"
-    assert find_chromium("mine", on_path) == "/mine"
-    assert find_chromium(None, {}.get) is None
-    with pytest.raises(pytest.UsageError, match="COURSE_CHROMIUM=elsewhere"):
-        find_chromium("elsewhere", on_path)

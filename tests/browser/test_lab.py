@@ -7,6 +7,7 @@ from course_lib import lessons
 
 pytestmark = pytest.mark.browser
 
+PICTURED = "explore-widget"
 CELLS = """() => jupyterapp.shell.currentWidget.content.widgets.filter((cell) => cell.model.type === "code").map(
   (cell) => ({id: cell.model.id, count: cell.model.executionCount,
               errors: cell.model.outputs.toJSON().filter((output) => output.output_type === "error")}))"""
@@ -29,7 +30,7 @@ def menu(page, *names):
 
 
 @pytest.mark.parametrize("path", lessons.find(), ids=lambda path: path.stem)
-def test_a_lesson_runs_and_moves(path, open_notebook, page, shoot):
+def test_a_lesson_runs_and_moves(path, open_notebook, page, shoot, show):
     open_notebook(path.name)
     menu(page, "Run", "Run All Cells")
     page.wait_for_function(FINISHED, timeout=600_000)
@@ -41,6 +42,8 @@ def test_a_lesson_runs_and_moves(path, open_notebook, page, shoot):
         widgets.reach(page, explorer)
         widgets.move(page, explorer)
         shoot(page, f"{path.stem}-{cell}")
+        if cell == PICTURED:
+            show(page, "lab_explorer")
     for prediction in predictions:
         page.evaluate(SELECT, prediction)
         widgets.reach(page, prediction)

@@ -21,7 +21,7 @@ def answer(page, text):
         page.keyboard.press("Shift+Enter")
 
 
-def test_an_answer_gets_its_hint_then_its_tick_and_the_start_page_shows_it(lab, page, shoot):
+def test_an_answer_gets_its_hint_then_its_tick_and_the_start_page_shows_it(lab, page, shoot, show):
     page.goto(f"{lab.base}/?token={lab.token}")
     page.get_by_role("row", name="The RNN bottleneck").get_by_role("link", name="exercises").click()
     page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=60_000)
@@ -31,6 +31,7 @@ def test_an_answer_gets_its_hint_then_its_tick_and_the_start_page_shows_it(lab, 
     answer(page, WRONG)
     said.get_by_text("✗ rnn_step: the tanh is missing.").wait_for(timeout=60_000)
     shoot(page, "workbook-hint")
+    show(page, "lab_hint")
     answer(page, RIGHT)
     said.get_by_text("✓ rnn_step: right on all").wait_for(timeout=60_000)
     assert "✗" not in said.inner_text()
