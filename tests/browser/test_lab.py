@@ -7,7 +7,7 @@ from course_lib import lessons
 
 pytestmark = pytest.mark.browser
 
-PICTURED = "explore-widget"
+PICTURED = "flashlight-explorer"
 CELLS = """() => jupyterapp.shell.currentWidget.content.widgets.filter((cell) => cell.model.type === "code").map(
   (cell) => ({id: cell.model.id, count: cell.model.executionCount,
               errors: cell.model.outputs.toJSON().filter((output) => output.output_type === "error")}))"""

@@ -26,6 +26,7 @@ DRAWN = """() => [...document.querySelectorAll("script[type$='widget-view+json']
 TYPESET = "(ids) => ids.filter((id) => document.getElementById(`cell-id=${id}`)?.querySelector('mjx-container'))"
 NEXT_NOTES = """() => Reveal.getIndices().h > 0
   && Reveal.getCurrentSlide().querySelector("aside.notes")?.textContent.trim().split("\\n")[0]"""
+PICTURED = "cell-id=painter"
 SMALL = 320, 180
 COLUMNS = 6
 
@@ -76,7 +77,7 @@ def is_projected(cell):
 
 
 @pytest.mark.parametrize("path", lessons.find(), ids=lambda path: path.stem)
-def test_explorers_take_the_keys_and_the_deck_stays(path, decks, page):
+def test_explorers_take_the_keys_and_the_deck_stays(path, decks, page, show):
     opened(page, decks[path.stem])
     found = [page.query_selector_all(f".am-{kind}") for kind in ("explorer", "prediction")]
     assert tuple(map(len, found)) == widgets.saved(path, is_projected)
@@ -89,6 +90,8 @@ def test_explorers_take_the_keys_and_the_deck_stays(path, decks, page):
             page.keyboard.press("Space")
             assert widget.query_selector("input:checked")
         assert page.evaluate(PLACE) == there["place"]
+        if page.evaluate("(e) => e.closest('[id^=cell-id]').id", widget) == PICTURED:
+            show(page, "slide_explorer")
 
 
 @pytest.mark.parametrize("path", lessons.find(), ids=lambda path: path.stem)
