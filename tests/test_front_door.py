@@ -203,9 +203,9 @@ def running_lab(tmp_path):
 
 def test_lab_answers_on_the_start_page_and_prints_little_else(running_lab):
     address, log = running_lab
-    assert urllib.request.urlopen(address, timeout=10).status == 200
+    assert urllib.request.urlopen(address, timeout=30).status == 200
     token = address.split("?")[1]
-    front = urllib.request.urlopen(f"{address.split('/lab')[0]}/?{token}", timeout=10)
+    front = urllib.request.urlopen(f"{address.split('/lab')[0]}/?{token}", timeout=30)
     assert front.url.split("?")[0].endswith("/lab/tree/workbook/start.md")
     printed = log.read_text()
     assert printed.count(address) == 1
@@ -217,7 +217,7 @@ def test_lab_settings_are_in_force(running_lab):
     base, token = address.split("/lab")[0], address.split("?")[1]
 
     def setting(plugin):
-        return json.load(urllib.request.urlopen(f"{base}/lab/api/settings/{plugin}?{token}", timeout=10))
+        return json.load(urllib.request.urlopen(f"{base}/lab/api/settings/{plugin}?{token}", timeout=30))
 
     viewers = setting("@jupyterlab/docmanager-extension:plugin")["schema"]["properties"]["defaultViewers"]
     assert viewers["default"] == {"markdown": "Markdown Preview"}
