@@ -3,7 +3,6 @@
 Sphinx builds it from a folder of copies, in which links lead where they lead on the site.
 """
 
-import base64
 import json
 import os
 import re
@@ -16,13 +15,11 @@ import jinja2
 import nbformat
 from sphinx.cmd.build import main as sphinx
 
-from course_lib import claims, glossary, lessons, slides, web, widgets, workbook
+from course_lib import claims, glossary, lessons, slides, web, workbook
 
 DATA = web.ROOT / "course_lib" / "data"
 SOURCE = web.BUILD / "site-source"
 FOLDER = web.BUILD / "site"
-# A lesson's picture on the first page, where no cell is tagged `main-figure`.
-PICTURES = {"00_warm_up": "bump-figure", "06_taken_apart": "hops-figure"}
 # Where a lesson can be started: an address with {path} in place of the notebook's, in one of these variables.
 LAUNCH = {"COURSE_BINDER": "Binder", "COURSE_JUPYTERHUB": "JupyterHub"}
 TO_DO = "Here you see what there is to do. To do it and be told at once what is right, start the course: `make lab`."
@@ -55,6 +52,7 @@ def assemble():
     shutil.copytree(DATA / "site", SOURCE)
     web.copy({**web.WIDGETS, **web.MATHJAX}, SOURCE / "_static")
     shutil.copyfile(DATA / "web" / "widgets.js", SOURCE / "_static" / "widgets.js")
+    shutil.copytree(lessons.NOTEBOOKS / "images", SOURCE / "notebooks" / "images")
     for file in pages():
         to = SOURCE / on_site(file)
         to.parent.mkdir(parents=True, exist_ok=True)
@@ -105,10 +103,6 @@ def lesson(notebook, file):
         if lessons.slide_type(cell) != "notes":
             cells.append(cell)
     notebook.cells = cells
-    for model in notebook.metadata["widgets"][lessons.WIDGET_STATE]["state"].values():
-        if "_esm" in model["state"]:  # an explorer has today's script, not that of the day when the lesson was run
-            kind = getattr(widgets, model["state"]["_anywidget_id"].rpartition(".")[2])
-            model["state"].update(_esm=kind._esm, _css=kind._css)
     below_title(notebook, " · ".join(beside(file.stem, "../")))
     return notebook
 
@@ -117,7 +111,7 @@ def dress(cell):
     """Tells MyST-NB what is folded and what a picture says; takes out what it cannot show."""
     if cell.metadata.get("jupyter", {}).get("source_hidden"):
         cell.metadata.setdefault("tags", []).append("hide-input")
-    for _, alt in pictures(cell):
+    for alt in alt_texts(cell):
         cell.metadata["mystnb"] = {"image": {"alt": alt}}
     for output in cell.outputs:
         output.get("data", {}).pop(claims.MIME, None)
@@ -136,11 +130,11 @@ def below_title(notebook, text):
     notebook.cells[0].source = f"{title}\n\n{text}\n\n{rest}"
 
 
-def pictures(cell):
-    """The pictures that a cell has put out: their data, and what they say to those who do not see them."""
+def alt_texts(cell):
+    """What the pictures that a cell has put out say to those who do not see them."""
     for output in cell.get("outputs", []):
         if "image/png" in output.get("data", {}):
-            yield output.data["image/png"], output.metadata["image/png"]["alt"]
+            yield output.metadata["image/png"]["alt"]
 
 
 def slug(title):
@@ -174,22 +168,18 @@ def links(text, file):
 
 
 def about(number, title, stem, computed):
-    """What the first page says of a lesson, and its picture in SOURCE."""
-    picture, alt = main_picture(stem)
-    (SOURCE / "images").mkdir(exist_ok=True)
-    (SOURCE / "images" / f"{stem}.png").write_bytes(base64.b64decode(picture))
+    """What the first page says of a lesson."""
     return {
-        "number": number, "title": title, "stem": stem, "computed": computed, "alt": re.sub(r"[\[\]]", "", alt),
+        "number": number, "title": title, "stem": stem, "computed": computed, "alt": main_alt(stem),
         "links": " · ".join(beside(stem, "")), "exercises": has_exercises(stem),
     }  # fmt: skip
 
 
-def main_picture(stem):
-    """The picture of the cell that is tagged `main-figure`, or of the one that PICTURES names."""
+def main_alt(stem):
+    """What is to be seen in the picture of the cell that is tagged `main-figure`."""
     cells = nbformat.read(lessons.NOTEBOOKS / f"{stem}.ipynb", as_version=4).cells
-    tagged = [cell for cell in cells if "main-figure" in cell.metadata.get("tags", [])]
-    (cell,) = tagged or [cell for cell in cells if cell.id == PICTURES[stem]]
-    return next(pictures(cell))
+    (cell,) = [cell for cell in cells if "main-figure" in cell.metadata.get("tags", [])]
+    return re.sub(r"[\[\]]", "", next(alt_texts(cell)))
 
 
 def has_exercises(stem):

@@ -26,7 +26,7 @@ OUTSIDE = {
     "bench": {"attention", "corpus", "positions", "recurrent", "training", "transformer"},
     "workbook": {"lessons"},
     "web": set(),
-    "site": {"claims", "glossary", "lessons", "slides", "web", "widgets", "workbook"},
+    "site": {"claims", "glossary", "lessons", "slides", "web", "workbook"},
     "slides": {"lessons", "web"},
     "grading": {"checks", "lessons", "workbook"},
     "__main__": {"bench", "grading", "lessons", "pages", "site", "slides", "workbook"},

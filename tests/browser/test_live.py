@@ -23,7 +23,7 @@ def step_to(page, cell):
     raise AssertionError(f"thirty steps did not reach {cell!r}")
 
 
-def test_a_lecture_is_given_with_a_running_kernel(open_notebook, page, shoot):
+def test_a_lecture_is_given_with_a_running_kernel(open_notebook, page, shoot, show):
     open_notebook("00_warm_up.ipynb")
     menu(page, "Run", "Run All Cells")
     page.wait_for_function(FINISHED, timeout=600_000)
@@ -37,6 +37,7 @@ def test_a_lecture_is_given_with_a_running_kernel(open_notebook, page, shoot):
     widgets.reach(page, explorer)
     widgets.move(page, explorer)
     shoot(page, "live-explorer")
+    show(page, "lab_deck")
     page.keyboard.press("Space")  # goes to the slider
     assert page.evaluate(ACTIVE) == "scores-explorer"
     page.keyboard.press("Shift+Tab")  # back to the slide

@@ -8,6 +8,8 @@ import pytest
 
 from course_lib import web
 
+pytestmark = pytest.mark.browser
+
 AXE = web.PACKAGES / "axe-core" / "axe.min.js"
 VERDICTS = "section#the-ledger-of-claims tbody tr"
 WIDGETS_ARE_DRAWN = """() =>
@@ -172,6 +174,13 @@ def test_a_finger_opens_no_card(browser, address):
     page.wait_for_timeout(400)
     assert not page.locator("#term-card").is_visible()
     context.close()
+
+
+def test_the_first_page_shows_the_lessons(page, address, shoot, show):
+    visit(page, address, "index.html")
+    assert page.locator("article img").count() == 7
+    shoot(page, "site-home")
+    show(page, "site_home")
 
 
 def test_claims_are_filtered_by_verdict(page, address, shoot):
