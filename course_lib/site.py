@@ -239,7 +239,8 @@ class Links(HTMLParser):
 def dead_links(folder):
     """Each link within the site whose file, or whose place in the file, does not exist."""
     folder = folder.resolve()
-    found = {file: Links(file) for file in sorted(folder.rglob("*.html")) if file.parent.name != "slides"}
+    files = [file for file in sorted(folder.rglob("*.html")) if file.relative_to(folder).parts[0] != "slides"]
+    found = {file: Links(file) for file in files}
     for file, page in found.items():
         for target in sorted(page.targets):
             link = urlsplit(target)

@@ -1,5 +1,6 @@
 """Chromium, a JupyterLab of the tests' own, and pages on which nothing may go wrong."""
 
+import contextlib
 import io
 import os
 import shutil
@@ -60,14 +61,20 @@ def browser():
         chromium.close()
 
 
-@pytest.fixture
-def page(browser):
-    """A page in a fresh context; the test fails if a page of it errs or asks another host."""
+@contextlib.contextmanager
+def watched(browser):
+    """A page in a fresh context; in the end, it is an error if a page of it erred or asked another host."""
     context = browser.new_context(viewport={"width": 1280, "height": 720})
     watch = Watch(context)
     yield context.new_page()
     context.close()
     assert watch.faults == []
+
+
+@pytest.fixture
+def page(browser):
+    with watched(browser) as fresh:
+        yield fresh
 
 
 @pytest.fixture(scope="session")
