@@ -45,6 +45,7 @@ def execute(path, environment):
         timeout=None,
         coalesce_streams=True,
         record_timing=False,
+        extra_arguments=["--log-level=ERROR"],  # else each kernel warns of its own ports
         resources={"metadata": {"path": str(path.parent)}},
     )
     started = time.perf_counter()

@@ -20,6 +20,8 @@ def own_copy(root, folder):
 class Lab:
     """JupyterLab as `make lab` starts it from the folder `course`; `address` holds the token.
 
+    Learners have no nbgrader, which the tests need: it is kept out of sight.
+
     Args:
         folder: for the log, and for settings that are not the user's.
     """
@@ -32,6 +34,9 @@ class Lab:
             **{name: str(folder / place) for name, place in own.items()},
             "PYTHONPATH": os.pathsep.join(filter(None, [str(course), os.environ.get("PYTHONPATH")])),
         }
+        settings = folder / "config" / "labconfig" / "page_config.json"
+        settings.parent.mkdir(parents=True)
+        settings.write_text('{"disabledExtensions": {"@jupyter/nbgrader": true}}')
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
