@@ -125,8 +125,8 @@ def test_the_first_page_has_every_lesson_with_its_picture(source):
     page = (source / "index.md").read_text(encoding="utf-8")
     for name in NAMES:
         assert page.count(f"](notebooks/{name}.ipynb)\n") == 1 and f" <notebooks/{name}>" in page
-        (alt,) = re.findall(rf"!\[([^\]]+)\]\(images/{name}\.png\)", page)
-        assert len(alt.split()) > 9 and (source / "images" / f"{name}.png").stat().st_size > 5000
+        (alt,) = re.findall(rf"!\[([^\]]+)\]\(notebooks/images/{name}\.png\)", page)
+        assert len(alt.split()) > 9 and (source / "notebooks" / "images" / f"{name}.png").stat().st_size > 5000
     in_order = ["notebooks/06", "exercises/index>", "glossary/index>", "claims>", "LECTURERS>", "INSTRUCTORS>", "api/"]
     places = [page.rindex(entry) for entry in in_order]
     assert places == sorted(places)
