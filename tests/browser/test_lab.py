@@ -34,6 +34,7 @@ def test_a_lesson_runs_and_moves(path, open_notebook, page, shoot, show):
     open_notebook(path.name)
     menu(page, "Run", "Run All Cells")
     page.wait_for_function(FINISHED, timeout=600_000)
+    page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=600_000)  # a cell is counted when it begins
     assert [cell for cell in page.evaluate(CELLS) if cell["errors"]] == []
     explorers, predictions = (page.locator(f".am-{kind}").element_handles() for kind in ("explorer", "prediction"))
     assert (len(explorers), len(predictions)) == widgets.saved(path)
