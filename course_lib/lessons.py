@@ -90,6 +90,11 @@ def slide_type(cell):
     return cell.metadata.get("slideshow", {}).get("slide_type", "-")
 
 
+def is_folded(cell):
+    """Whether a cell's source is folded away in JupyterLab."""
+    return bool(cell.metadata.get("jupyter", {}).get("source_hidden"))
+
+
 # ---- verdicts under fresh seeds ----
 
 

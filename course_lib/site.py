@@ -3,6 +3,7 @@
 Sphinx builds it from a folder of copies, in which links lead where they lead on the site.
 """
 
+import functools
 import json
 import os
 import re
@@ -17,7 +18,6 @@ from sphinx.cmd.build import main as sphinx
 
 from course_lib import claims, glossary, lessons, slides, web, workbook
 
-DATA = web.ROOT / "course_lib" / "data"
 SOURCE = web.BUILD / "site-source"
 FOLDER = web.BUILD / "site"
 # Where a lesson can be started: an address with {path} in place of the notebook's, in one of these variables.
@@ -49,9 +49,9 @@ def build():
 def assemble():
     """Fills SOURCE with what Sphinx reads."""
     shutil.rmtree(SOURCE, ignore_errors=True)
-    shutil.copytree(DATA / "site", SOURCE)
+    shutil.copytree(web.DATA / "site", SOURCE)
     web.copy({**web.WIDGETS, **web.MATHJAX}, SOURCE / "_static")
-    shutil.copyfile(DATA / "web" / "widgets.js", SOURCE / "_static" / "widgets.js")
+    shutil.copyfile(web.DATA / "web" / "widgets.js", SOURCE / "_static" / "widgets.js")
     shutil.copytree(lessons.NOTEBOOKS / "images", SOURCE / "notebooks" / "images")
     for file in pages():
         to = SOURCE / on_site(file)
@@ -62,18 +62,18 @@ def assemble():
     told = [about(*row) for row in README_ROW.findall((web.ROOT / "README.md").read_text(encoding="utf-8"))]
     for file in (SOURCE / "index.md", SOURCE / "notebooks" / "exercises" / "index.md"):
         template = jinja2.Template(file.read_text(encoding="utf-8"), trim_blocks=True)
-        filled = template.render(lessons=told, for_lecturers=(SOURCE / "LECTURERS.md").exists())
-        file.write_text(filled, encoding="utf-8")
+        file.write_text(template.render(lessons=told), encoding="utf-8")
     for module in re.findall(r"^[a-z_]+$", (SOURCE / "api" / "index.md").read_text(encoding="utf-8"), re.MULTILINE):
         text = f"{module}\n{'=' * len(module)}\n\n.. automodule:: course_lib.{module}\n"
         (SOURCE / "api" / f"{module}.rst").write_text(text, encoding="utf-8")
 
 
+@functools.cache  # each link asks
 def pages():
     """The files of the repository that are pages of the site."""
     texts = [*sorted(glossary.FOLDER.glob("*.md")), web.ROOT / "INSTRUCTORS.md", web.ROOT / "LECTURERS.md"]
     exercises = sorted((lessons.NOTEBOOKS / "exercises").glob("*.ipynb"))
-    return [file for file in (*lessons.find(), *exercises, *texts) if file.exists()]
+    return (*lessons.find(), *exercises, *texts)
 
 
 def on_site(file):
@@ -109,7 +109,7 @@ def lesson(notebook, file):
 
 def dress(cell):
     """Tells MyST-NB what is folded and what a picture says; takes out what it cannot show."""
-    if cell.metadata.get("jupyter", {}).get("source_hidden"):
+    if lessons.is_folded(cell):
         cell.metadata.setdefault("tags", []).append("hide-input")
     for alt in alt_texts(cell):
         cell.metadata["mystnb"] = {"image": {"alt": alt}}
@@ -156,11 +156,10 @@ def links(text, file):
         there = (file.parent / path).resolve()
         if fragment.startswith("cell-id="):
             return f"[{words}](#{anchor(there, fragment.removeprefix('cell-id='))})"
-        if there == web.ROOT / "README.md" or there in shown:
+        if there == web.ROOT / "README.md" or there in pages():
             return f"[{words}]({target.replace('README.md', 'index.md')})"
         return words if path and there.exists() else link[0]
 
-    shown = pages()
     return glossary.LINK.sub(seen_from_site, text)
 
 
@@ -236,11 +235,15 @@ class Links(HTMLParser):
                 self.targets.add(value)
 
 
+def built_pages(folder):
+    """Every page of a built site but the decks."""
+    return [file for file in sorted(folder.rglob("*.html")) if file.relative_to(folder).parts[0] != "slides"]
+
+
 def dead_links(folder):
     """Each link within the site whose file, or whose place in the file, does not exist."""
     folder = folder.resolve()
-    files = [file for file in sorted(folder.rglob("*.html")) if file.relative_to(folder).parts[0] != "slides"]
-    found = {file: Links(file) for file in files}
+    found = {file: Links(file) for file in built_pages(folder)}
     for file, page in found.items():
         for target in sorted(page.targets):
             link = urlsplit(target)

@@ -10,7 +10,6 @@ from nbconvert.preprocessors import Preprocessor
 from course_lib import lessons, web
 
 FOLDER = web.BUILD / "slides"
-DATA = web.ROOT / "course_lib" / "data"
 MINUTES = re.compile(r"\*\*For the lecturer, (\d+) min\.\*\*")
 LINK = re.compile(r'<a\b[^>]*\bhref="(?!#|https?:)[^"]*"[^>]*>(.*?)</a>', re.DOTALL)
 
@@ -24,7 +23,7 @@ class Lecture(Preprocessor):
         nb.cells = notes_first([cell for cell in nb.cells if lessons.slide_type(cell) != "skip"])
         for cell in nb.cells:
             forget_votes(cell)
-            if cell.metadata.get("jupyter", {}).get("source_hidden") or cell.metadata.get("slide_lines") == []:
+            if lessons.is_folded(cell) or cell.metadata.get("slide_lines") == []:
                 cell.metadata["transient"] = {"remove_source": True}
             elif "slide_lines" in cell.metadata:
                 cell.source = only_lines(cell)
@@ -89,9 +88,9 @@ def build(names=(), folder=FOLDER):
     web.copy({**web.WIDGETS, **web.MATHJAX, "jquery/dist/jquery.min.js": "jquery.js"}, assets)
     web.copy({"reveal.js/dist": "reveal/dist", "reveal.js/plugin/notes": "reveal/plugin/notes"}, assets)
     for name in ("widgets.js", "slides.js", "slides.css"):
-        shutil.copyfile(DATA / "web" / name, assets / name)
+        shutil.copyfile(web.DATA / "web" / name, assets / name)
     exporter = SlidesExporter(
-        extra_template_basedirs=[str(DATA)],
+        extra_template_basedirs=[str(web.DATA)],
         template_name="slides",
         preprocessors=[Lecture],
         reveal_url_prefix="assets/reveal",

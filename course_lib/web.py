@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+DATA = ROOT / "course_lib" / "data"
 PACKAGES = ROOT / "node_modules"
 BUILD = ROOT / "build"
 # What a page needs so that its widgets live without a kernel: where it lies in a package, and its name beside the page.

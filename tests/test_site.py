@@ -50,8 +50,7 @@ def test_every_cell_can_be_linked_to_and_is_folded_as_in_the_lesson(source, name
     for before, cell in zip(cells, cells[1:], strict=False):
         if cell.cell_type == "code":
             assert before.source == f"(cell-{name[:2]}-{cell.id})="
-            folded = bool(cell.metadata.get("jupyter", {}).get("source_hidden"))
-            assert folded == ("hide-input" in cell.metadata.get("tags", []))
+            assert lessons.is_folded(cell) == ("hide-input" in cell.metadata.get("tags", []))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -277,7 +276,7 @@ def test_a_warning_ends_the_build(tmp_path, monkeypatch):
     """A small source with a link that leads nowhere."""
 
     def assemble():
-        shutil.copy(site.DATA / "site" / "conf.py", tmp_path / "conf.py")
+        shutil.copy(web.DATA / "site" / "conf.py", tmp_path / "conf.py")
         (tmp_path / "_static").mkdir()
         (tmp_path / "index.md").write_text("# Title\n\n[there](nowhere.md)\n")
 

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from browser.conftest import watched
-from course_lib import web
+from course_lib import site, web
 
 pytestmark = pytest.mark.browser
 
@@ -39,8 +39,7 @@ def address(built_site):
 @pytest.fixture(scope="session")
 def pages(built_site):
     """Every page but the decks."""
-    files = sorted(file.relative_to(built_site) for file in built_site.rglob("*.html"))
-    return [file.as_posix() for file in files if file.parts[0] != "slides"]
+    return [file.relative_to(built_site).as_posix() for file in site.built_pages(built_site)]
 
 
 def visit(page, address, name):
