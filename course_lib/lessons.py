@@ -11,11 +11,14 @@ import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat.sign import NotebookNotary
+from traitlets.config import Config
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 SEEDS = Path(__file__).resolve().parent / "data" / "seeds.json"
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+# What a kernel and its client say to each other could else be read by other users of the machine.
+ENCRYPTED = Config(KernelManager={"transport_encryption": "auto"})
 
 
 class LessonError(SystemExit):
@@ -45,7 +48,7 @@ def execute(path, environment):
         timeout=None,
         coalesce_streams=True,
         record_timing=False,
-        extra_arguments=["--log-level=ERROR"],  # else each kernel warns of its own ports
+        config=ENCRYPTED,
         resources={"metadata": {"path": str(path.parent)}},
     )
     started = time.perf_counter()
