@@ -28,7 +28,12 @@ class Lab:
 
     def __init__(self, course, folder, *arguments):
         self.course, self.log = course, folder / "lab.txt"
-        own = {"JUPYTER_CONFIG_DIR": "config", "JUPYTER_DATA_DIR": "data", "IPYTHONDIR": "ipython"}
+        own = {
+            "JUPYTER_CONFIG_DIR": "config",
+            "JUPYTER_DATA_DIR": "data",
+            "JUPYTER_RUNTIME_DIR": "run",
+            "IPYTHONDIR": "ipython",
+        }
         self.environment = {
             **os.environ,
             **{name: str(folder / place) for name, place in own.items()},
@@ -49,7 +54,7 @@ class Lab:
                 self.command, cwd=self.course, env=self.environment, stdout=output, stderr=subprocess.STDOUT
             )
         address = re.compile(rf"http://127\.0\.0\.1:{self.port}/\S*\?token=\w+")
-        give_up = time.monotonic() + 120
+        give_up = time.monotonic() + 600
         try:
             while not (found := address.search(self.log.read_text())):
                 assert self.process.poll() is None and time.monotonic() < give_up, self.log.read_text()
@@ -63,12 +68,12 @@ class Lab:
 
     def __exit__(self, *_):
         self.process.terminate()  # which ends its kernels too
-        self.process.wait(timeout=60)
+        self.process.wait(timeout=300)
 
     def ask(self, path, method="GET"):
         """What the server's REST interface answers."""
         request = urllib.request.Request(f"{self.base}/{path}?token={self.token}", method=method)
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=120) as answer:
             return json.loads(answer.read() or "null")
 
     def end_kernels(self):

@@ -1,6 +1,5 @@
 """The way in: verbs, targets, set-up, start page, links, and how lessons are executed and saved."""
 
-import ast
 import json
 import os
 import re
@@ -81,116 +80,6 @@ def test_make_alone_lists_every_target():
     assert set(targets) - {"help"} == set(front_door.VERBS) - {"setup"}
 
 
-# ---- the set-up ----
-
-
-def test_an_old_python_is_told_what_to_do():
-    with pytest.raises(SystemExit, match=r"Python 3\.9, .* needs 3\.11 or newer.*make lab PYTHON="):
-        front_door.require_python((3, 9, 18))
-    front_door.require_python((3, 11, 0))
-
-
-def test_an_old_python_can_read_the_front_door():
-    for name in ("__init__.py", "__main__.py"):
-        ast.parse((ROOT / "course_lib" / name).read_text(encoding="utf-8"), feature_version=(3, 6))
-
-
-@pytest.fixture
-def fresh_venv(tmp_path, monkeypatch):
-    """The set-up with a stamp file of its own; returns the list of the commands that it would have run."""
-    commands = []
-
-    def pretend(command, **_):
-        commands.append(" ".join(map(str, command[2:])))
-        return SimpleNamespace(returncode=0)
-
-    monkeypatch.chdir(ROOT)
-    monkeypatch.setattr(front_door, "STAMP", tmp_path / "stamp.txt")
-    monkeypatch.setattr(front_door, "is_installed", lambda: True)
-    monkeypatch.setattr(front_door, "cpu_index", list)
-    monkeypatch.setattr(front_door.subprocess, "run", pretend)
-    return commands
-
-
-NOTHING, TEACH, TESTS = set(), {"teach"}, front_door.EXTRAS
-
-
-def test_a_complete_environment_is_left_alone(fresh_venv):
-    front_door.complete_venv(NOTHING)
-    assert "-c constraints.txt -e ." in fresh_venv[-1]
-    assert not fresh_venv[-1].endswith("]")
-    before = len(fresh_venv)
-    front_door.complete_venv(NOTHING)
-    assert len(fresh_venv) == before
-
-
-def test_what_a_verb_needs_is_added_once_and_stays(fresh_venv):
-    front_door.complete_venv(NOTHING)
-    front_door.complete_venv(TEACH)
-    assert fresh_venv[-1].endswith("-e .[teach]")
-    front_door.complete_venv({"web"})
-    assert fresh_venv[-1].endswith("-e .[teach,web]")
-    before = len(fresh_venv)
-    for extras in (NOTHING, TEACH, {"teach", "web"}):
-        front_door.complete_venv(extras)
-    assert len(fresh_venv) == before
-
-
-def test_the_tests_have_what_every_verb_needs(fresh_venv):
-    front_door.complete_venv(TESTS)
-    assert fresh_venv[-1].endswith("-e .[teach,test,web]")
-    before = len(fresh_venv)
-    for extras in [*front_door.NEEDED.values(), NOTHING]:
-        front_door.complete_venv(extras)
-    assert len(fresh_venv) == before
-
-
-def test_front_end_packages_are_fetched_when_their_lock_changes(fresh_venv, monkeypatch, tmp_path):
-    monkeypatch.setattr(front_door, "PACKAGES", tmp_path)
-    monkeypatch.setattr(front_door, "LOCK", tmp_path / "lock.json")
-    for lock, fetched in (("one", 1), ("one", 1), ("two", 2)):
-        front_door.LOCK.write_text(lock)
-        front_door.fetch_packages()
-        assert sum("npm" in command for command in fresh_venv) == fetched
-
-
-def test_the_lock_names_no_host(front_end=ROOT / "package-lock.json"):
-    packages = json.loads(front_end.read_text())["packages"]
-    assert all("integrity" in package for name, package in packages.items() if name)
-    assert not any("resolved" in package for package in packages.values())
-
-
-def test_an_interrupted_installation_is_taken_up_again(fresh_venv, monkeypatch):
-    front_door.complete_venv(NOTHING)
-    failed = SimpleNamespace(returncode=1)
-    monkeypatch.setattr(front_door.subprocess, "run", lambda *_, **__: failed)
-    with pytest.raises(SystemExit, match="resumes"):
-        front_door.complete_venv(TESTS)
-    assert not front_door.STAMP.exists()
-
-
-def test_a_python_without_ensurepip_names_the_package(fresh_venv, monkeypatch):
-    monkeypatch.setattr(front_door.importlib.util, "find_spec", lambda _: None)
-    with pytest.raises(SystemExit, match=r"apt install python3\.\d+-venv"):
-        front_door.complete_venv(NOTHING)
-    assert fresh_venv == []
-
-
-def test_the_cpu_index_is_asked_only_without_a_card_and_may_be_silent(monkeypatch):
-    def silent(*_, **__):
-        raise TimeoutError
-
-    monkeypatch.setattr(front_door.sys, "platform", "linux")
-    monkeypatch.setattr(front_door.urllib.request, "urlopen", silent)
-    monkeypatch.setattr(front_door.shutil, "which", lambda _: None)
-    assert front_door.cpu_index() == []
-    monkeypatch.setattr(front_door.urllib.request, "urlopen", lambda *_, **__: open(os.devnull))
-    monkeypatch.setattr(front_door.Path, "exists", lambda _: False)
-    assert front_door.cpu_index() == ["--extra-index-url", front_door.CPU_INDEX]
-    monkeypatch.setattr(front_door.shutil, "which", lambda _: "nvidia-smi")
-    assert front_door.cpu_index() == []
-
-
 # ---- make lab ----
 
 
@@ -212,6 +101,16 @@ def test_lab_answers_on_the_start_page_and_prints_little_else(running_lab):
     assert len(printed.splitlines()) <= 10, printed
 
 
+def test_kernels_of_the_lab_are_encrypted_and_do_not_complain(tmp_path):
+    with Lab(own_copy(ROOT, tmp_path / "course"), tmp_path) as lab:
+        for _ in range(2):
+            kernel = lab.ask("api/kernels", method="POST")["id"]
+        file = next(Path(lab.environment["JUPYTER_RUNTIME_DIR"]).glob(f"*{kernel}.json"))
+        assert "curve_publickey" in json.loads(file.read_text())
+        lab.end_kernels()
+    assert "TCP" not in lab.log.read_text()
+
+
 def test_lab_settings_are_in_force(running_lab):
     address, _ = running_lab
     base, token = address.split("/lab")[0], address.split("?")[1]
@@ -224,7 +123,7 @@ def test_lab_settings_are_in_force(running_lab):
     news = setting("@jupyterlab/apputils-extension:notification")["schema"]["properties"]
     assert news["fetchNews"]["default"] == "false" and news["checkForUpdates"]["default"] is False
     widgets = setting("@jupyter-widgets/jupyterlab-manager:plugin")["schema"]["properties"]
-    assert widgets["saveState"]["default"] is False
+    assert widgets["saveState"]["default"] is True
 
 
 # ---- pages ----
@@ -288,6 +187,13 @@ def test_the_widgets_of_a_lesson_are_saved_and_a_new_run_gives_the_same_file(tmp
     state = json.loads(texts[0])["metadata"]["widgets"][lessons.WIDGET_STATE]["state"]
     view = json.loads(texts[0])["cells"][0]["outputs"][0]["data"]["application/vnd.jupyter.widget-view+json"]
     assert state[view["model_id"]]["state"]["value"] == 7
+
+
+def test_a_lesson_runs_in_a_kernel_that_is_encrypted_and_does_not_complain(tmp_path, capfd):
+    source = "from ipykernel.kernelapp import IPKernelApp; print(IPKernelApp.instance().curve_publickey)"
+    (cell,) = lessons.execute(lesson(tmp_path, source), os.environ).cells
+    assert "None" not in cell.outputs[0].text
+    assert capfd.readouterr().err == ""
 
 
 def test_a_lesson_that_raises_is_not_saved(tmp_path, monkeypatch):

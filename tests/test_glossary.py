@@ -274,10 +274,10 @@ SECONDS = {}
 
 @pytest.mark.parametrize("entry", glossary.entries().values(), ids=lambda entry: entry.name)
 def test_the_arithmetic_runs_and_prints_what_is_shown(entry):
-    started = time.perf_counter()
+    started = time.process_time()
     for code, shown in BLOCK.findall(entry.sections["The arithmetic"]):
         assert run(code).rstrip() == shown.rstrip()
-    SECONDS[entry.name] = time.perf_counter() - started
+    SECONDS[entry.name] = time.process_time() - started
 
 
 def test_all_blocks_together_take_less_than_a_minute():

@@ -77,9 +77,9 @@ def fail():
 def test_a_jobs_exception_arrives_at_once_and_leaves_no_process():
     started = time.monotonic()
     with pytest.raises(LookupError, match="no such word: 'chiken'"):
-        side_by_side({"long": partial(wait_and_return, 60, 0), "fails": fail})
+        side_by_side({"long": partial(wait_and_return, 600, 0), "fails": fail})
     while multiprocessing.active_children():
-        assert time.monotonic() - started < 20
+        assert time.monotonic() - started < 120
         time.sleep(0.1)
     assert side_by_side({"next": partial(wait_and_return, 0, 7)})["next"][0] == 7
 
@@ -90,9 +90,9 @@ def test_an_interrupt_leaves_no_process():
 
     started = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        side_by_side({"long": partial(wait_and_return, 60, 0), "short": partial(wait_and_return, 0, 0)}, interrupt)
+        side_by_side({"long": partial(wait_and_return, 600, 0), "short": partial(wait_and_return, 0, 0)}, interrupt)
     while multiprocessing.active_children():
-        assert time.monotonic() - started < 20
+        assert time.monotonic() - started < 120
         time.sleep(0.1)
 
 
@@ -118,7 +118,7 @@ from course_lib.processes import side_by_side
 
 def job():
     os.write(1, f"{os.getpid()}\\n".encode())  # at once, so that two workers do not mix their lines
-    time.sleep(60)
+    time.sleep(600)
 
 if __name__ == "__main__":
     side_by_side({"one": job, "two": job})
@@ -133,7 +133,7 @@ def test_a_killed_parent_leaves_no_process(tmp_path):
     workers = [int(parent.stdout.readline()) for _ in range(2)]
     parent.kill()
     parent.wait()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 120
     while any(is_there(worker) for worker in workers):
         assert time.monotonic() < deadline, "a worker outlives its parent"
         time.sleep(0.1)
