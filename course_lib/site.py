@@ -115,7 +115,6 @@ def dress(cell):
         cell.metadata["mystnb"] = {"image": {"alt": alt}}
     for output in cell.outputs:
         output.get("data", {}).pop(claims.MIME, None)
-    slides.forget_votes(cell)
 
 
 def exercises(notebook):

@@ -22,7 +22,6 @@ class Lecture(Preprocessor):
         plan = time_plan(nb)
         nb.cells = notes_first([cell for cell in nb.cells if lessons.slide_type(cell) != "skip"])
         for cell in nb.cells:
-            forget_votes(cell)
             if lessons.is_folded(cell) or cell.metadata.get("slide_lines") == []:
                 cell.metadata["transient"] = {"remove_source": True}
             elif "slide_lines" in cell.metadata:
@@ -47,14 +46,6 @@ def notes_first(cells):
         else:
             ordered.append(cell)
     return ordered
-
-
-def forget_votes(cell):
-    """A prediction that was saved without a choice says so in the notebook; a class has voted by hand."""
-    for output in cell.get("outputs", []):
-        data = output.get("data", {})
-        if "text/html" in data:
-            data["text/html"] = data["text/html"].replace("You predicted: <b>nothing yet</b>. Measured:", "Measured:")
 
 
 def only_lines(cell):

@@ -8,6 +8,7 @@ import difflib
 import html
 import itertools
 import json
+import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -24,7 +25,29 @@ DATA = Path(__file__).parent / "data"
 STYLE = (DATA / "explorer.css").read_text(encoding="utf-8")
 
 
-class Explorer(anywidget.AnyWidget):
+SVG = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
+
+
+class Live(anywidget.AnyWidget):
+    """A widget with a picture of itself above it, for readers where nothing runs; what is alive hides the picture.
+
+    A widget of this kind says what it shows: `summary()` in a line of text, `still()` as HTML.
+    """
+
+    _css = STYLE
+
+    def _ipython_display_(self) -> None:
+        # GitHub takes drawings out of HTML, and shows those that are images of their own.
+        for drawing in SVG.findall(self.still()):
+            image = drawing.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)
+            display({"image/svg+xml": image, "text/plain": self.summary()}, raw=True)
+        words = f'<div class="am-still">{SVG.sub("", self.still())}</div>'
+        display({"text/html": words, "text/plain": self.summary()}, raw=True)
+        data, metadata = self._repr_mimebundle_()
+        display(data | {"text/plain": self.summary()}, metadata=metadata, raw=True)
+
+
+class Explorer(Live):
     """Controls, and the frame for what they say.
 
     Args:
@@ -37,7 +60,6 @@ class Explorer(anywidget.AnyWidget):
     """
 
     _esm = (DATA / "explorer.js").read_text(encoding="utf-8")
-    _css = STYLE
     controls = traitlets.List().tag(sync=True)
     frames = traitlets.Dict().tag(sync=True)
     chosen = traitlets.List().tag(sync=True)
@@ -79,8 +101,7 @@ class Explorer(anywidget.AnyWidget):
         if not ahead:
             self.observe(follow, "chosen")
 
-    def state(self) -> str:
-        """What the controls say, in words."""
+    def summary(self) -> str:
         said = [f"{c['name']}: {c['options'][i]}" for c, i in zip(self.controls, self.chosen, strict=True)]
         return ", ".join(said)
 
@@ -88,11 +109,8 @@ class Explorer(anywidget.AnyWidget):
         """The frame now shown."""
         return self.frames[",".join(map(str, self.chosen))]
 
-    def _repr_mimebundle_(self, **options):
-        data, metadata = super()._repr_mimebundle_(**options)
-        data["text/plain"] = self.state()
-        data["text/html"] = f"<div><p><i>{html.escape(self.state())}</i></p>{self.shown()}</div>"
-        return data, metadata
+    def still(self) -> str:
+        return f"<p><i>{html.escape(self.summary())}</i></p>{self.shown()}"
 
     def standalone(self) -> str:
         """A page that holds the explorer and needs neither kernel nor network."""
@@ -110,11 +128,10 @@ explorer.render({{ model, el: document.getElementById("explorer") }});
 </script></html>"""
 
 
-class Prediction(anywidget.AnyWidget):
+class Prediction(Live):
     """A question that the reader answers before a result is seen; `compare` comes back to it."""
 
     _esm = (DATA / "prediction.js").read_text(encoding="utf-8")
-    _css = STYLE
     question = traitlets.Unicode().tag(sync=True)
     options = traitlets.List().tag(sync=True)
     chosen = traitlets.Int(-1).tag(sync=True)
@@ -122,17 +139,17 @@ class Prediction(anywidget.AnyWidget):
     def __init__(self, question: str, options: Sequence[str]):
         super().__init__(question=question, options=list(options))
 
-    def _repr_mimebundle_(self, **more):
-        data, metadata = super()._repr_mimebundle_(**more)
+    def summary(self) -> str:
+        return f"Your prediction: {self.question}"
+
+    def still(self) -> str:
         items = "".join(f"<li>{html.escape(option)}</li>" for option in self.options)
-        data["text/plain"] = f"Your prediction: {self.question}"
-        data["text/html"] = f"<p>Your prediction: {html.escape(self.question)}</p><ul>{items}</ul>"
-        return data, metadata
+        return f"<p>{html.escape(self.summary())}</p><ul>{items}</ul>"
 
     def compare(self, measured: str) -> None:
-        """Shows what was predicted beside what was measured."""
-        said = self.options[self.chosen] if self.chosen >= 0 else "nothing yet"
-        display(HTML(f"<p>You predicted: <b>{html.escape(said)}</b>. Measured: <b>{html.escape(measured)}</b>.</p>"))
+        """Shows what was measured, and before it what was predicted, if anything was."""
+        said = f"You predicted: <b>{html.escape(self.options[self.chosen])}</b>. " if self.chosen >= 0 else ""
+        display(HTML(f"<p>{said}Measured: <b>{html.escape(measured)}</b>.</p>"))
 
 
 # --- the warm-up -----------------------------------------------------------------------------------------
@@ -496,7 +513,7 @@ def mask_frame(words: Sequence[str], scores: np.ndarray, allowed: np.ndarray) ->
     return f"<table><tr><th>looks ↓ at →</th>{head}</tr>{''.join(rows)}</table>"
 
 
-class MaskPainter(anywidget.AnyWidget):
+class MaskPainter(Live):
     """A mask to tick, cell by cell or a row or column at a time, and the weights that it leaves.
 
     Args:
@@ -524,11 +541,11 @@ class MaskPainter(anywidget.AnyWidget):
         rounded = np.asarray(scores).round(4).tolist()
         super().__init__(words=list(words), scores=rounded, presets=masks, allowed=next(iter(masks.values())))
 
-    def _repr_mimebundle_(self, **options):
-        data, metadata = super()._repr_mimebundle_(**options)
-        data["text/plain"] = f"a mask to tick, over the words {', '.join(self.words)}"
-        data["text/html"] = mask_frame(self.words, np.array(self.scores), np.array(self.allowed))
-        return data, metadata
+    def summary(self) -> str:
+        return f"a mask to tick, over the words {', '.join(self.words)}"
+
+    def still(self) -> str:
+        return mask_frame(self.words, np.array(self.scores), np.array(self.allowed))
 
 
 # --- lesson 4 --------------------------------------------------------------------------------------------

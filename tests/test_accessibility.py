@@ -63,7 +63,8 @@ def tables_have_headers(notebook):
 
 
 def drawings_have_a_label(notebook):
-    made = [(cell.id, output.get("data", {}).get("text/html", "")) for cell, output in outputs(notebook)]
+    kinds = "text/html", "image/svg+xml"
+    made = [(cell.id, output.get("data", {}).get(kind, "")) for cell, output in outputs(notebook) for kind in kinds]
     return [name for name, page in made if any("aria-label" not in tag for tag in re.findall(r"<svg[^>]*>", page))]
 
 

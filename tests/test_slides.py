@@ -178,13 +178,6 @@ def test_notes_stand_before_the_fragments_of_their_slide():
     assert [cell.source.splitlines()[0] for cell in cells] == ["# A", "a", "b", "x", "B", "c", "y"]
 
 
-def test_a_deck_does_not_say_that_nobody_voted():
-    page = "<p>You predicted: <b>nothing yet</b>. Measured: <b>5</b>.</p>"
-    compared = code("slide", "guess.compare('5')")
-    compared.outputs = [new_output("display_data", {"text/html": page})]
-    assert projected(compared)[0].outputs[0].data["text/html"] == "<p>Measured: <b>5</b>.</p>"
-
-
 def test_the_first_notes_get_the_time_plan():
     cells = projected(*lecture().cells)
     assert "**The plan: 44 minutes**" in cells[1].source

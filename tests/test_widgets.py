@@ -4,6 +4,7 @@ import html
 import itertools
 import json
 import re
+from xml.etree import ElementTree
 
 import nbformat
 import numpy as np
@@ -12,6 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course_lib import lessons, widgets
+
+VIEW = "application/vnd.jupyter.widget-view+json"
 
 WORDS = tuple("the a black small cat dog bird runs sees and".split())
 
@@ -125,15 +128,39 @@ def explorer():
 
 def test_an_explorer_has_a_frame_for_every_state(explorer):
     assert len(explorer.frames) == 6
-    assert (explorer.state(), explorer.shown()) == ("colour: red, size: 2", "2 red</script>")
+    assert (explorer.summary(), explorer.shown()) == ("colour: red, size: 2", "2 red</script>")
     explorer.chosen = [1, 2]
-    assert (explorer.state(), explorer.shown()) == ("colour: blue, size: 3", "3 blue</script>")
+    assert (explorer.summary(), explorer.shown()) == ("colour: blue, size: 3", "3 blue</script>")
     assert [control["slider"] for control in explorer.controls] == [False, True]
 
 
-def test_an_explorer_shows_its_frame_where_no_kernel_runs(explorer):
-    data, _ = explorer._repr_mimebundle_()
-    assert "2 red" in data["text/html"] and "colour: red, size: 2" in data["text/html"]
+@pytest.fixture
+def displayed(monkeypatch):
+    """The bundles that are displayed."""
+    bundles = []
+    monkeypatch.setattr(widgets, "display", lambda bundle, **_: bundles.append(bundle))
+    return bundles
+
+
+def test_above_a_widget_stands_what_it_shows_where_no_kernel_runs(displayed):
+    drawn = widgets.Explorer(lambda size: f'<div>of <svg role="img">{size}</svg></div>', {"size": [2, 3]})
+    drawn._ipython_display_()
+    drawing, words, view = displayed
+    assert drawing["image/svg+xml"] == '<svg xmlns="http://www.w3.org/2000/svg" role="img">2</svg>'
+    assert words["text/html"] == '<div class="am-still"><p><i>size: 2</i></p><div>of </div></div>'
+    assert "text/html" not in view and VIEW in view
+    assert {bundle["text/plain"] for bundle in displayed} == {"size: 2"}
+
+
+def test_every_drawing_is_an_image_of_its_own():
+    """In any state of any explorer: an image is stricter than the HTML that it stands in."""
+    drawn = 0
+    for path in lessons.find():
+        for model in nbformat.read(path, as_version=4).metadata.widgets[lessons.WIDGET_STATE]["state"].values():
+            for frame in model["state"].get("frames", {}).values():
+                for drawing in widgets.SVG.findall(frame):
+                    drawn += ElementTree.fromstring(drawing).tag == "svg"
+    assert drawn > 1000
 
 
 def test_the_standalone_page_asks_for_nothing_and_cannot_be_broken_out_of(explorer):
@@ -160,8 +187,10 @@ def test_a_prediction_comes_back_to_what_was_said(monkeypatch):
     guess.compare("12")
     guess.chosen = 1
     guess.compare("12")
-    assert "nothing yet" in shown[0] and "many &lt; all" in shown[1] and "12" in shown[1]
-    assert "many &lt; all" in guess._repr_mimebundle_()[0]["text/html"]
+    assert shown == [
+        "<p>Measured: <b>12</b>.</p>", "<p>You predicted: <b>many &lt; all</b>. Measured: <b>12</b>.</p>"
+    ]  # fmt: skip
+    assert "many &lt; all" in guess.still()
 
 
 def test_saved_widgets_have_the_module_of_today():

@@ -78,8 +78,7 @@ def test_the_painter_begins_with_its_first_mask_and_shows_it_without_a_kernel():
     presets = {"causal": np.tri(3, dtype=bool), "everything": np.ones((3, 3), dtype=bool)}
     painter = widgets.MaskPainter(WORDS, np.zeros((3, 3)), presets)
     assert painter.allowed == [[True, False, False], [True, True, False], [True, True, True]]
-    data, _ = painter._repr_mimebundle_()
-    assert "☑ 1.00" in data["text/html"] and "☐ 0.00" in data["text/html"] and "0x" not in data["text/plain"]
+    assert "☑ 1.00" in painter.still() and "☐ 0.00" in painter.still() and "0x" not in painter.summary()
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def decks(tmp_path_factory):
 def opened(page, deck):
     page.goto(deck.as_uri())
     page.add_style_tag(content=".fragment { transition: none !important; }")
-    page.wait_for_function("window.Reveal && Reveal.isReady() && window.MathJax && MathJax.startup", timeout=60_000)
+    page.wait_for_function("window.Reveal && Reveal.isReady() && window.MathJax && MathJax.startup", timeout=300_000)
     page.evaluate("MathJax.startup.promise.then(() => document.fonts.ready).then(() => true)")
     page.wait_for_function(DRAWN)
 

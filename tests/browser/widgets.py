@@ -36,4 +36,4 @@ def move(page, widget):
     page.keyboard.press("ArrowRight")
     if page.evaluate(VALUE) == value:
         page.keyboard.press("ArrowLeft")
-    page.wait_for_function(CHANGED, arg=[widget, before], timeout=30_000)
+    page.wait_for_function(CHANGED, arg=[widget, before], timeout=300_000)
