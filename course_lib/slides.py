@@ -22,6 +22,8 @@ class Lecture(Preprocessor):
         plan = time_plan(nb)
         nb.cells = notes_first([cell for cell in nb.cells if lessons.slide_type(cell) != "skip"])
         for cell in nb.cells:
+            if lessons.slide_type(cell) == "notes":
+                cell.cell_type = "markdown"
             if lessons.is_folded(cell) or cell.metadata.get("slide_lines") == []:
                 cell.metadata["transient"] = {"remove_source": True}
             elif "slide_lines" in cell.metadata:

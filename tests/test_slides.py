@@ -5,7 +5,7 @@ import re
 
 import nbformat
 import pytest
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output, new_raw_cell
 
 from course_lib import lessons, slides
 
@@ -19,6 +19,11 @@ def read(path):
 
 def markdown(kind, source, **metadata):
     return new_markdown_cell(source, metadata={"slideshow": {"slide_type": kind}, **metadata})
+
+
+def note(source):
+    about = {"slideshow": {"slide_type": "notes"}, "raw_mimetype": "text/x-speaker-notes"}
+    return new_raw_cell(source, metadata=about)
 
 
 def code(kind, source, **metadata):
@@ -58,6 +63,13 @@ def notes_are_plain(notebook):
     return [cell.id for cell in notes if re.search(r"\$|\]\(", cell.source) or "**For the lecturer" not in cell.source]
 
 
+def notes_are_no_text_of_the_lesson(notebook):
+    """Raw cells of a format that only decks know: nbconvert leaves them out, and so do pages on the web."""
+    notes = [cell for cell in notebook.cells if lessons.slide_type(cell) == "notes"]
+    kinds = [(cell.cell_type, cell.metadata.get("raw_mimetype")) for cell in notes]
+    return [cell.id for cell, kind in zip(notes, kinds, strict=True) if kind != ("raw", "text/x-speaker-notes")]
+
+
 def little_code_is_shown(notebook):
     shown = slides.Lecture().preprocess(nbformat.from_dict(notebook), {})[0].cells
     open_code = [c for c in shown if c.cell_type == "code" and not c.metadata.get("transient")]
@@ -70,6 +82,7 @@ CHECKS = [
     minutes_stand_on_a_sections_first_slide,
     every_section_has_a_heading,
     notes_are_plain,
+    notes_are_no_text_of_the_lesson,
     little_code_is_shown,
 ]
 
@@ -88,25 +101,26 @@ NOTE = "**For the lecturer, 22 min.** Say it."
 def lecture(**changed):
     cells = {
         "title": markdown("slide", "# A lesson\n\n**A question?**"),
-        "title_note": markdown("notes", NOTE),
+        "title_note": note(NOTE),
         "told": markdown("skip", "## More to read"),
         "next": markdown("slide", "## The next idea"),
         "shown": code("fragment", "x = 1\ny = 2"),
-        "next_note": markdown("notes", NOTE),
+        "next_note": note(NOTE),
     }
     return new_notebook(cells=[cell for cell in {**cells, **changed}.values() if cell])
 
 
 FAULTS = {
-    "too long": (lecture(next_note=markdown("notes", NOTE.replace("22", "40"))), CHECKS[0]),
-    "no minutes": (lecture(title_note=markdown("notes", NOTE.replace("22", "44")), next_note=None), CHECKS[1]),
+    "too long": (lecture(next_note=note(NOTE.replace("22", "40"))), CHECKS[0]),
+    "no minutes": (lecture(title_note=note(NOTE.replace("22", "44")), next_note=None), CHECKS[1]),
     "late minutes": (lecture(shown=markdown("subslide", "More.")), CHECKS[2]),
     "no heading": (lecture(next=code("slide", "x = 1")), CHECKS[3]),
-    "a formula in a note": (lecture(next_note=markdown("notes", NOTE + " $x$")), CHECKS[4]),
-    "a link in a note": (lecture(next_note=markdown("notes", NOTE + " [here](x.md)")), CHECKS[4]),
-    "a note that is none": (lecture(more=markdown("notes", "Say.")), CHECKS[4]),
-    "a wall of code": (lecture(shown=code("fragment", "x = 1\n" * 15)), CHECKS[5]),
-    "many lines chosen": (lecture(shown=code("fragment", "x = 1\n" * 20, slide_lines=[[1, 15]])), CHECKS[5]),
+    "a formula in a note": (lecture(next_note=note(NOTE + " $x$")), CHECKS[4]),
+    "a link in a note": (lecture(next_note=note(NOTE + " [here](x.md)")), CHECKS[4]),
+    "a note that is none": (lecture(more=note("Say.")), CHECKS[4]),
+    "a note in the text": (lecture(next_note=markdown("notes", NOTE)), CHECKS[5]),
+    "a wall of code": (lecture(shown=code("fragment", "x = 1\n" * 15)), CHECKS[6]),
+    "many lines chosen": (lecture(shown=code("fragment", "x = 1\n" * 20, slide_lines=[[1, 15]])), CHECKS[6]),
 }
 
 
@@ -172,8 +186,8 @@ def test_lines_left_out_are_marked_where_the_next_line_begins():
 
 def test_notes_stand_before_the_fragments_of_their_slide():
     cells = projected(
-        markdown("slide", "# A"), code("fragment", "x"), markdown("notes", "a"), markdown("notes", "b"),
-        markdown("subslide", "B"), code("fragment", "y"), markdown("notes", "c"),
+        markdown("slide", "# A"), code("fragment", "x"), note("a"), note("b"),
+        markdown("subslide", "B"), code("fragment", "y"), note("c"),
     )  # fmt: skip
     assert [cell.source.splitlines()[0] for cell in cells] == ["# A", "a", "b", "x", "B", "c", "y"]
 
@@ -196,7 +210,7 @@ def deck(tmp_path, monkeypatch):
     drawn = new_output("display_data", {"image/png": "iVBO"}, metadata={"image/png": {"alt": "One < two"}})
     shown.outputs = [new_output("execute_result", {"text/plain": "2"}, execution_count=1), drawn]
     (tmp_path / "notebooks").mkdir()
-    nbformat.write(new_notebook(cells=[linked, shown, markdown("notes", NOTE)]), tmp_path / "notebooks" / "01_a.ipynb")
+    nbformat.write(new_notebook(cells=[linked, shown, note(NOTE)]), tmp_path / "notebooks" / "01_a.ipynb")
     monkeypatch.setattr(lessons, "NOTEBOOKS", tmp_path / "notebooks")
     (file,) = slides.build(folder=tmp_path / "decks")
     return file
