@@ -106,6 +106,38 @@ def has_formula(cell):
     return cell.cell_type == "markdown" and re.search(r"\$[^$]+\$", re.sub(r"`[^`]*`", "", cell.source))
 
 
+def explorer_in(window, number):
+    """Goes to the slide that holds a deck's explorer of this number, and gives the explorer."""
+    explorer = window.locator(".am-explorer").nth(number)
+    explorer.wait_for(state="attached")
+    window.evaluate("(e) => { const {h, v} = Reveal.getIndices(e.closest('section')); Reveal.slide(h, v || 0, 99); }",
+                    explorer.element_handle())  # fmt: skip
+    return explorer
+
+
+@pytest.mark.parametrize(("name", "number"), [("00_warm_up", 0), ("03_scaled_dot_product", 2)])
+def test_what_is_moved_in_the_speaker_view_moves_on_the_projector_and_back(name, number, decks, page):
+    opened(page, decks[name])
+    with page.expect_popup() as popup:
+        page.keyboard.press("s")
+    popup.value.locator("#current-slide iframe").wait_for()
+    speaker = next(frame for frame in popup.value.frames if "upcoming" not in frame.url and frame.parent_frame)
+    speaker.wait_for_function("window.Reveal && Reveal.isReady()")
+    speaker.wait_for_function(DRAWN)
+    for here, there in ((speaker, page), (page, speaker)):
+        moved, follows = explorer_in(here, number), explorer_in(there, number)
+        before = there.evaluate(widgets.PICTURE, follows.element_handle())
+        if moved.locator("[type=range]").count():
+            value = moved.locator("[type=range]").first.input_value()
+            moved.locator("[type=range]").first.press("ArrowLeft" if int(value) else "ArrowRight")
+        else:
+            moved.locator("[type=checkbox], button").first.click()
+        there.wait_for_function(widgets.CHANGED, arg=[follows.element_handle(), before])
+        assert here.evaluate(widgets.PICTURE, moved.element_handle()) == there.evaluate(
+            widgets.PICTURE, follows.element_handle()
+        )
+
+
 def test_the_speaker_sees_notes_and_plan(decks, page, shoot):
     opened(page, decks["01_rnn_bottleneck"])
     with page.expect_popup() as popup:

@@ -31,3 +31,34 @@ new MutationObserver(grow).observe(document.querySelector(".slides"), { childLis
 document.querySelector(".slides").addEventListener("keydown", (event) => {
   if (event.target.closest(".jupyter-widgets")) event.stopPropagation();
 });
+
+// What is moved in the speaker view moves on the projector, and the other way round. Its slides are frames that hold
+// this deck again, in a window that the projected deck has opened; they tell it that they are there.
+const channel = "attention-measured";
+const others = new Set();
+const cellOf = (control) => control.closest("[id^=cell-id]");
+const controlsOf = (cell) => [...cell.querySelectorAll(".jupyter-widgets :is(input, select, button)")];
+const tell = (to, told) => to.postMessage({ channel, ...told }, "*"); // decks opened from a folder have no origin
+
+if (window.parent.opener && window.parent !== window) {
+  others.add(window.parent.opener);
+  tell(window.parent.opener, {});
+}
+for (const kind of ["input", "change", "click"]) {
+  document.addEventListener(kind, ({ target, isTrusted }) => {
+    if (!isTrusted || !target.closest(".jupyter-widgets") || (kind === "click") !== target.matches("button")) return;
+    const cell = cellOf(target);
+    const told = { kind, cell: cell.id, place: controlsOf(cell).indexOf(target), value: target.value, checked: target.checked };
+    others.forEach((other) => tell(other, told));
+  });
+}
+addEventListener("message", ({ data, source }) => {
+  if (data.channel !== channel) return;
+  others.add(source);
+  const control = data.kind && controlsOf(document.getElementById(data.cell))[data.place];
+  if (!control) return;
+  if (data.kind === "click") return control.click();
+  control.value = data.value;
+  control.checked = data.checked;
+  control.dispatchEvent(new Event(data.kind, { bubbles: true }));
+});
