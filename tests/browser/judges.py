@@ -42,7 +42,8 @@ OVERFLOW = """(root) => {
     if (!text && !node.matches?.("img, svg, input, select, mjx-container")) continue;
     if (parent.closest("aside.notes, .visually-hidden, mjx-container, svg, select, script, style")) continue;
     range.selectNode(node);
-    const box = range.getBoundingClientRect();
+    // A formula's range holds its hidden MathML for screen readers, too.
+    const box = (node.localName === "mjx-container" ? node.querySelector("mjx-math") : range).getBoundingClientRect();
     if (!box.width || !box.height) continue;
     const name = JSON.stringify((text || node.alt || node.localName).slice(0, 40)), beyond = outside(box, slide);
     if (beyond > 1) found.push([beyond, `${name} ends ${beyond} pixels outside`]);
