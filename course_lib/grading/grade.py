@@ -19,7 +19,7 @@ import nbformat
 from tqdm import tqdm
 
 from course_lib.grading.course import Course, captured, checks_digest, digest, grade_cells
-from course_lib.grading.submission import Unreadable, find_notebook, grade_id, put_back
+from course_lib.grading.submission import Unreadable, find_notebook, grade_id, printable, put_back
 
 TIMESTAMP = "timestamp.txt"
 
@@ -49,6 +49,7 @@ def grade_one(course: Course, assignment: str, student: str, seed: int | None = 
     except Exception as error:
         report["state"] = "failed"
         report["reasons"] = [f"the grader failed, grade it again: {type(error).__name__}: {error}"]
+    report["reasons"] = [printable(reason) for reason in report["reasons"]]
     report["seconds"] = round(time.monotonic() - started, 1)
     keep(course, report)
     return report
