@@ -1,4 +1,4 @@
-"""Whatever a learner's kernel, notebook or disk says: it costs that learner what it spoils, and nobody else anything."""
+"""Whatever a kernel, a notebook or a file says: it costs its author what it spoils, and nobody else anything."""
 
 import base64
 import copy
@@ -22,7 +22,7 @@ from course_lib.checks import engine
 from course_lib.checks.engine import BrokenCheckError, Exercise, Wrong
 from course_lib.grading import courier, examine
 from course_lib.grading import grade as grading
-from course_lib.grading.report import reasons
+from course_lib.grading.report import reasons, table, write_feedback
 
 SEED = 5
 
@@ -252,7 +252,7 @@ OUTPUTS = {  # by student: what each cell does besides its exercise, and the poi
         dict(
             sat="cat_score = 2**64",
             double="def double(x):\n    return 2**64",
-            count=GIVES.format("display({'application/json': 2**64, 'text/plain': 'n'}, metadata={'a': 2**64}, raw=True)")
+            count=GIVES.format("display({'application/json': 2**64}, metadata={'a': 2**64}, raw=True)")
             + "\nprint(2**64)\nraise ValueError(2**64)",
         ),
         [3, 0, 0, 2],
@@ -315,3 +315,54 @@ def test_what_a_cell_puts_out_spoils_nothing_else(student, course):
     notebook = json.loads(graded.read_text(encoding="utf-8"), parse_constant=pytest.fail)
     nbformat.validate(nbformat.from_dict(notebook))
     assert grading.kept(course, made.NAME, student) == report
+
+
+# ---- reports: one that cannot be read is none ----
+
+GRADED = {"state": "graded", "reasons": [], "cells": {}, "seed": 1}
+BROKEN = [
+    *("", "{", "null", "[]", "3", '"graded"', "{}", "[" * 100_000, "\0" * 512, '{"state": "graded", "reas'),
+    *(
+        json.dumps(GRADED | {"reasons": None}),
+        json.dumps(GRADED | {"reasons": [1]}),
+        json.dumps(GRADED | {"state": []}),
+    ),
+    *(json.dumps(GRADED | {"cells": []}), json.dumps(GRADED | {"cells": {"a": 3}}), b"\xff\xfe\x00"),
+    *(json.dumps(GRADED | {"cells": {"a": {"reasons": 3}}}), json.dumps([GRADED])),
+    json.dumps(GRADED | {"cells": {"a": {"reasons": [None]}}}),
+]
+
+
+@pytest.mark.notebook
+def test_a_report_that_cannot_be_read_is_told_of_and_counts_as_none(tmp_path, capsys):
+    course = made.make_course(tmp_path)
+    made.hand_in(course, "ada", made.answered(course))
+    made.hand_in(course, "zoe", text="{")  # has no feedback, but a reason in its report
+    for student in ("ada", "zoe"):
+        grading.grade_one(course, made.NAME, student)
+    files = {student: grading.report_file(course, made.NAME, student) for student in ("ada", "zoe")}
+    whole = {student: file.read_bytes() for student, file in files.items()}
+    for broken in BROKEN:
+        for file in files.values():
+            file.write_bytes(broken if isinstance(broken, bytes) else broken.encode())
+        capsys.readouterr()
+        assert {"ada", "zoe"} <= set(grading.missing(course, made.NAME)), broken
+        told = capsys.readouterr().err.splitlines()
+        assert [any(str(file) in line for line in told) for file in files.values()] == [True, True]
+        rows = {row["student"]: row for row in table(course, made.NAME)}
+        assert (rows["ada"]["points"], rows["ada"]["state"], rows["ada"]["reason"]) == (8, "not graded, to be read", "")
+        _, without = write_feedback(course, [made.NAME])
+        assert "zoe: not graded yet" in without
+        capsys.readouterr()
+    for student, file in files.items():
+        file.write_bytes(whole[student])
+    assert not {"ada", "zoe"} & set(grading.missing(course, made.NAME)) and not capsys.readouterr().err
+
+
+@pytest.mark.notebook
+def test_the_next_run_grades_anew_what_has_no_readable_report(course):
+    made.hand_in(course, "ida", made.answered(course))
+    grading.report_file(course, made.NAME, "ida").parent.mkdir(parents=True, exist_ok=True)
+    grading.report_file(course, made.NAME, "ida").write_text("{")
+    assert grading.grade_one(course, made.NAME, "ida") == grading.kept(course, made.NAME, "ida")
+    assert "ida" not in grading.missing(course, made.NAME)
