@@ -191,8 +191,8 @@ def feedback_page(course, student="ada"):
 
 
 ACTIVE = set(
-    "applet audio base button embed form frame iframe input link marquee math meta noscript object plaintext script style "
-    "svg template textarea video".split()
+    "applet audio base button embed form frame iframe input link marquee math meta noscript object plaintext script "
+    "style svg template textarea video".split()
 )
 ADDRESSES = ("href", "src", "srcset", "action", "formaction", "data", "xlink:href", "poster", "background", "srcdoc")
 

@@ -15,7 +15,8 @@ pytestmark = pytest.mark.browser
 
 EVENTS = """async () => {
   for (const element of document.querySelectorAll("body *"))
-    for (const kind of ["mouseover", "focus", "toggle", "error", "load", "start"]) element.dispatchEvent(new Event(kind));
+    for (const kind of ["mouseover", "focus", "toggle", "error", "load", "start"])
+      element.dispatchEvent(new Event(kind));
   for (const link of document.querySelectorAll("a, button, input"))
     if (!/^(https?:|#|[^:]*$)/.test(link.getAttribute("href") ?? "")) link.click();
   await new Promise(done => setTimeout(done, 200));
