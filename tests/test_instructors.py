@@ -15,13 +15,13 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 
-pytestmark = pytest.mark.notebook  # they execute notebooks
-
 pytest.importorskip("nbgrader")
 
 from nbgrader.api import Gradebook
 
 from course_lib.grading.grade import grade_one
+
+pytestmark = pytest.mark.notebook  # they execute notebooks
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "INSTRUCTORS.md").read_text(encoding="utf-8")
