@@ -230,7 +230,8 @@ class Marking(Execute):
             if content is None:
                 return None
             size = sum(map(len, _texts(content))) + (LEAST_OUTPUT if kind in DISPLAYS else 0)
-            answer = courier.MIME in content.get("data", {})
+            aside = cell is not self.nb.cells[cell_index]
+            answer = aside and courier.MIME in content.get("data", {})
             parent = msg["parent_header"].get("msg_id")
             room = max(0, (examine.LARGEST_ANSWER if answer else LARGEST_OUTPUT) - self.printed[parent])
             self.printed[parent] += size
@@ -238,7 +239,7 @@ class Marking(Execute):
                 content["text"] = content["text"][:room]
             elif size > room and (kind in DISPLAYS or any(o.output_type == kind == "error" for o in cell.outputs)):
                 return None
-            if cell is not self.nb.cells[cell_index]:  # code that stands in no cell has no display to update
+            if aside:  # code that stands in no cell has no display to update
                 content.pop("transient", None)
             return super().process_message({**msg, "content": content}, cell, cell_index)
         except CellExecutionComplete:
