@@ -196,11 +196,13 @@ def grade(arguments):
 def formgrader(arguments):
     """open nbgrader's formgrader, for manual marks and comments (--no-browser ... are passed on)"""
     from jupyterlab.labapp import LabApp
+    from nbgrader.server_extensions.formgrader.handlers import SubmissionFilesHandler
 
     from course_lib.grading.course import Course
 
     here = Course.here()
     here.find()
+    SubmissionFilesHandler.content_security_policy = "sandbox"  # a file that was handed in runs no script
     configure_jupyter(ROOT)
     extension = "nbgrader.server_extensions.formgrader"
     LabApp.launch_instance(

@@ -13,10 +13,15 @@ from pathlib import Path
 import made_up_class as made
 import nbformat
 import pytest
-
-pytestmark = pytest.mark.notebook  # they execute notebooks
+from bs4 import BeautifulSoup
 
 pytest.importorskip("nbgrader")
+
+from nbgrader.api import Gradebook
+
+from course_lib.grading.grade import grade_one
+
+pytestmark = pytest.mark.notebook  # they execute notebooks
 
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "INSTRUCTORS.md").read_text(encoding="utf-8")
@@ -97,6 +102,11 @@ def test_the_walk_through_prints_what_the_page_says(clone):
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
 def test_the_formgrader_finds_the_course(tmp_path, unused_port):
     course = made.make_course(tmp_path)
+    answers = made.answered(course, words="It sums to one. <script>evil</script>")
+    (made.hand_in(course, "ada", answers) / "evil.html").write_text("<script>1</script>")
+    assert grade_one(course, made.NAME, "ada")["state"] == "graded"
+    with Gradebook(course.database) as gradebook:
+        submission = gradebook.find_submission_notebook(made.NAME, made.NAME, "ada").id
     environment = {**os.environ, "COURSE_DIRECTORY": str(course.folder), "PYTHONPATH": os.pathsep.join(sys.path)}
     environment |= {"JUPYTER_TOKEN": "sesame"}
     command = [sys.executable, "-m", "course_lib", "formgrader", "--no-browser", f"--port={unused_port}"]
@@ -114,6 +124,12 @@ def test_the_formgrader_finds_the_course(tmp_path, unused_port):
                 time.sleep(0.5)
         else:
             pytest.fail((tmp_path / "log.txt").read_text())
+        address = f"http://127.0.0.1:{unused_port}/formgrader/submissions/{submission}/{{}}?token=sesame"
+        with urllib.request.urlopen(address.format(""), timeout=20) as answer:
+            page = BeautifulSoup(answer.read(), "html.parser")
+            assert "It sums to one." in page.get_text() and not page.find("script", string="evil")
+        with urllib.request.urlopen(address.format("evil.html"), timeout=20) as answer:
+            assert answer.headers["Content-Security-Policy"] == "sandbox"  # a file that was handed in runs no script
     finally:
         server.terminate()
         server.wait(30)

@@ -26,6 +26,10 @@ class Wrong(Exception):  # noqa: N818 - a learner reads the name
         return str(self).splitlines()
 
 
+class BrokenCheckError(RuntimeError):
+    """What computes the right answer fails, so that nobody's answer can be compared."""
+
+
 @dataclass(frozen=True)
 class Misconception:
     """A wrong answer that people really give.
@@ -117,7 +121,12 @@ def _as_tensor(value: object) -> Tensor | None:
     if isinstance(value, Tensor):
         return value
     if isinstance(value, bool | int | float):
-        return torch.tensor(value, dtype=torch.float64 if isinstance(value, float) else None)
+        if isinstance(value, int) and -(2**63) <= value < 2**63:
+            return torch.tensor(value)
+        try:
+            return torch.tensor(float(value), dtype=torch.float64)
+        except OverflowError:
+            return None
     if isinstance(value, list) and value:
         try:
             return torch.as_tensor(np.array([_as_tensor(item).numpy() for item in value]))
@@ -205,7 +214,7 @@ def examine(exercise: Exercise, answer: object, seed: int = 0) -> int:
             )
         wanted = attempt(exercise, exercise.right, case)
         if isinstance(wanted.error, ImportError | NameError | AttributeError | TypeError):
-            raise RuntimeError(f"the check of {exercise.name} is broken, not your answer") from wanted.error
+            raise BrokenCheckError(f"the check of {exercise.name} is broken, not your answer") from wanted.error
         tried.append((case, outcome, wanted))
         if not _agree(exercise, outcome, wanted):
             wrong.append(tried[-1])

@@ -7,11 +7,19 @@ the kernel did to its libraries, what comes back is data.
 import base64
 import builtins
 import json
+import math
 
 import numpy as np
 import torch
 
 MIME = "application/x-course-answer+json"
+# By name, since bytes that are taken for a dtype such as quint8 end the process.
+PLAIN = (torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.uint16, torch.uint32,
+         torch.uint64, torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64,
+         torch.complex128)  # fmt: skip
+DTYPES = {str(dtype).removeprefix("torch."): dtype for dtype in PLAIN}
+MOST_AXES = 16
+LARGEST_EMPTY = 10_000  # of a tensor without numbers: the product of its other sizes
 
 
 def pack(value):
@@ -36,8 +44,11 @@ def _pack_numbers(value):
     # How a tensor's axes lie in memory is part of an input: some answers only work on those that lie in order.
     axes = sorted(range(dense.ndim), key=lambda axis: -dense.stride(axis))
     flat = dense.permute(axes).contiguous().reshape(-1)
+    dtype = str(dense.dtype).removeprefix("torch.")
+    if dtype not in DTYPES:
+        raise TypeError(f"{dtype} is not a plain type of number")
     packed = {
-        "dtype": str(dense.dtype).removeprefix("torch."),
+        "dtype": dtype,
         "shape": [dense.shape[axis] for axis in axes],
         "axes": [axes.index(axis) for axis in range(dense.ndim)],
         "data": base64.b64encode(flat.view(torch.uint8).numpy().tobytes()).decode() if flat.numel() else "",
@@ -60,10 +71,12 @@ def unpack(packed):
             return type(str(packed["other"]), (), {})()
         if "dict" in packed:
             return {unpack(name): unpack(item) for name, item in packed["dict"]}
-        dtype = getattr(torch, packed["dtype"])
+        dtype, shape = DTYPES[packed["dtype"]], packed["shape"]
         data = bytearray(base64.b64decode(packed["data"]))
         flat = torch.frombuffer(data, dtype=dtype) if data else torch.empty(0, dtype=dtype)
-        tensor = flat.reshape(packed["shape"]).permute(packed["axes"])
+        if len(shape) > MOST_AXES or math.prod(max(size, 1) for size in shape) > max(flat.numel(), LARGEST_EMPTY):
+            raise ValueError(f"a tensor of {flat.numel()} numbers has no shape of {len(shape)} such axes")
+        tensor = flat.reshape(shape).permute(packed["axes"])
         return tensor.requires_grad_() if packed.get("grad") else tensor
     except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
         raise ValueError(f"this is not what pack makes: {error}") from None

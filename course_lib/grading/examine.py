@@ -8,13 +8,16 @@ import inspect
 import json
 import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 
-from course_lib.checks.engine import Case, Exercise, Question, Wrong, ask, examine
+from course_lib.checks.engine import BrokenCheckError, Case, Exercise, Question, Wrong, ask, examine
 from course_lib.grading import courier
+from course_lib.grading.submission import printable
 
 LARGEST_ANSWER = 50_000_000  # characters
+MOST_ITEMS = 100_000  # of an answer's lists: each becomes a tensor of its own
 LONGEST_REASON = 2_000  # characters of a message that a learner's results may fill
 
 
@@ -86,23 +89,31 @@ def judge(asked: Exercise | Question, text: str | None, seed: int) -> int | None
     """
     if text is None:
         raise Wrong(f"✗ {asked.name}: nothing came back.")
-    cases = cases_of(asked, seed) if isinstance(asked, Exercise) else []
+    # An error here is the check's own; each one below comes from what the kernel sent.
+    wanted = cases_of(asked, seed) if isinstance(asked, Exercise) else asked.right()
     try:
-        if len(text) > LARGEST_ANSWER:
-            raise ValueError("it is too long")
-        found = json.loads(text)
-        if missing := found.get("missing"):
-            raise Wrong(f"✗ {asked.name}: {missing}.")
-        outcomes = [_unpack_outcome(packed) for packed in found.get("outcomes", [])]
-        value = courier.unpack(found.get("value"))
-        if "value" not in found and len(outcomes) != len(cases):
-            raise ValueError(f"it answers {len(outcomes)} of {len(cases)} inputs")
-    except (AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        return _compare(asked, wanted, text, seed)
+    except (Wrong, BrokenCheckError):
+        raise
+    except Exception as error:
         raise Wrong(f"✗ {asked.name}: what came back is no answer ({error}).") from None
+
+
+def _compare(asked: Exercise | Question, wanted: object, text: str, seed: int) -> int | None:
+    if len(text) > LARGEST_ANSWER or text.count(",") > MOST_ITEMS:
+        raise ValueError("it is too long")
+    found = json.loads(text)
+    if missing := found.get("missing"):
+        raise Wrong(f"✗ {asked.name}: {missing}.")
     if isinstance(asked, Question):
-        return ask(asked, value)
-    replayed = _Replayed(**{**vars(asked), "cases": lambda generator: cases})
-    return examine(replayed, value if "value" in found else _Replies(outcomes), seed)
+        return ask(replace(asked, right=lambda: wanted), courier.unpack(found.get("value")))
+    replayed = _Replayed(**{**vars(asked), "cases": lambda generator: wanted})
+    if "value" in found:
+        return examine(replayed, courier.unpack(found["value"]), seed)
+    outcomes = [_unpack_outcome(packed) for packed in found["outcomes"]]
+    if len(outcomes) != len(wanted):
+        raise ValueError(f"it answers {len(outcomes)} of {len(wanted)} inputs")
+    return examine(replayed, _Replies(outcomes), seed)
 
 
 def reason(wrong: Wrong) -> str:
@@ -110,4 +121,4 @@ def reason(wrong: Wrong) -> str:
     line = str(wrong).partition("\n")[0]
     if line.startswith("○"):  # no answer yet: what the learner may do about it is not for the table
         line = line.partition(". ")[0]
-    return line.lstrip("✗○ ").rstrip(".: ")[:LONGEST_REASON]
+    return printable(line.lstrip("✗○ ").rstrip(".: ")[:LONGEST_REASON])

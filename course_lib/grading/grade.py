@@ -8,6 +8,7 @@ import json
 import os
 import secrets
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -18,8 +19,8 @@ from pathlib import Path
 import nbformat
 from tqdm import tqdm
 
-from course_lib.grading.course import Course, captured, checks_digest, digest, grade_cells
-from course_lib.grading.submission import Unreadable, find_notebook, grade_id, put_back
+from course_lib.grading.course import Course, captured, checks_digest, digest, grade_cells, shown
+from course_lib.grading.submission import Unreadable, find_notebook, grade_id, printable, put_back
 
 TIMESTAMP = "timestamp.txt"
 
@@ -49,6 +50,7 @@ def grade_one(course: Course, assignment: str, student: str, seed: int | None = 
     except Exception as error:
         report["state"] = "failed"
         report["reasons"] = [f"the grader failed, grade it again: {type(error).__name__}: {error}"]
+    report["reasons"] = [printable(reason) for reason in report["reasons"]]
     report["seconds"] = round(time.monotonic() - started, 1)
     keep(course, report)
     return report
@@ -128,8 +130,19 @@ def keep(course: Course, report: dict) -> None:
 
 
 def kept(course: Course, assignment: str, student: str) -> dict | None:
+    """A submission's report; None if there is none, or what is there is no report, of which it tells."""
     file = report_file(course, assignment, student)
-    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
+    try:
+        report = json.loads(file.read_text(encoding="utf-8"))
+        told = [*report["reasons"], *(reason for cell in report["cells"].values() for reason in cell["reasons"])]
+        if not all(isinstance(text, str) for text in (report["state"], *told)):
+            raise ValueError("a text of it is none")
+        return report
+    except FileNotFoundError:
+        return None
+    except (AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError):
+        tqdm.write(f"{shown(file)} is no report that can be read; make grade writes it anew", file=sys.stderr)
+        return None
 
 
 # ---- a class ----

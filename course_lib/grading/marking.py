@@ -8,6 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 import nbformat
+from nbclient.client import CellExecutionComplete
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from nbformat.v4 import new_code_cell, new_output
 from nbgrader.preprocessors import ClearHiddenTests, Execute, SaveAutoGrades
@@ -18,12 +19,27 @@ from course_lib.checks.engine import Wrong
 from course_lib.grading import courier, examine
 from course_lib.grading.course import BEGIN, END, exercises, grade_cells, hidden_lines
 from course_lib.grading.provisioner import ContainedKernelManager
+from course_lib.grading.submission import printable, writable
 
 RECORD = "course"  # where a graded notebook's metadata keep how it was graded
 FRESH_KERNELS = 2  # how often a submission that ended its kernel gets another
 LARGEST_OUTPUT = 1_000_000  # characters of a cell's output that are kept
+LEAST_OUTPUT = 1_000  # characters as which each display counts
+LONGEST_LINE = 10_000  # characters of an error's message, and of each line of its traceback
+DISPLAYS = {"display_data", "execute_result", "update_display_data"}
 CELL_FILE = re.compile(r"\(\d+\.py, line")  # how a SyntaxError names a cell
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class GarbledError(DeadKernelError):
+    """A kernel says what no kernel says, and cannot be talked with any more."""
+
+
+WHAT_ENDED = {
+    CellTimeoutError: "could not be interrupted",
+    DeadKernelError: "ended its kernel",
+    GarbledError: "garbled what its kernel says",
+}
 
 
 class Marking(Execute):
@@ -56,6 +72,7 @@ class Marking(Execute):
         self.kernels, self.skipped, self.stopped, self.printed = 1, set(), None, Counter()
         self.record = {"seed": self.drawn, "reasons": [], "cells": {}}
         nb, resources = super().preprocess(nb, resources)
+        nb.metadata.language_info = {"name": "python"}  # not what the kernel says that it is
         nb.metadata[RECORD] = self.record
         return nb, resources
 
@@ -88,8 +105,7 @@ class Marking(Execute):
                     self.execute_cell(cell, index)
                     reasons = self._told(cell, name, index)
             except (CellTimeoutError, DeadKernelError) as error:
-                died = isinstance(error, DeadKernelError)
-                reasons.append(f"{name} {'ended its kernel' if died else 'could not be interrupted'}")
+                reasons.append(f"{name} {WHAT_ENDED[type(error)]}")
                 self._revive(index)
         if graded:
             points = share * self.asked[name].points
@@ -106,7 +122,7 @@ class Marking(Execute):
                 return [f"{name} ran longer than {self.timeout} s"]
             if output.output_type == "error":
                 said = CELL_FILE.sub("(line", f": {output.evalue}".splitlines()[0][:200]) if output.evalue else ""
-                return [f"{name} raised {output.ename}{said}"]
+                return [printable(f"{name} raised {output.ename}{said}")]
         return []
 
     def _grade(self, cell, asked, index):
@@ -132,7 +148,8 @@ class Marking(Execute):
                     reasons.append(examine.reason(wrong))
                 lines.append(said if not ask.hidden else f"{said[:1]} a hidden check")
         finally:
-            cell.outputs.append(new_output("stream", name="stdout", text="".join(f"{line}\n" for line in lines)))
+            text = writable("".join(f"{line}\n" for line in lines))
+            cell.outputs.append(new_output("stream", name="stdout", text=text))
         return 0.0 if failed else right / len(asked.asks), reasons
 
     def _stripped(self, source, index):
@@ -191,19 +208,76 @@ class Marking(Execute):
             self.stopped = "its kernel ended once more; what follows was not run"
             self.record["reasons"].append(self.stopped)
 
+    def execute_cell(self, cell, cell_index, **options):
+        try:
+            return super().execute_cell(cell, cell_index, **options)
+        except (CellTimeoutError, DeadKernelError):
+            raise
+        except Exception as error:  # whatever a forged message makes the client do
+            raise GarbledError(str(error)) from error
+
+    def on_cell_executed(self, cell, execute_reply, **about):
+        content = execute_reply["content"]
+        if content["status"] == "error":
+            content = {"status": "error", **_held("error", content)}
+        super().on_cell_executed(cell=cell, execute_reply={**execute_reply, "content": content}, **about)
+
     def process_message(self, msg, cell, cell_index):
-        """Drops what a cell prints beyond all measure, so that it cannot fill the grader's memory."""
-        content = msg["content"]
-        size = len(content.get("text", "")) + sum(len(str(item)) for item in content.get("data", {}).values())
-        answer = courier.MIME in content.get("data", {})
-        parent = msg["parent_header"].get("msg_id")
-        room = max(0, (examine.LARGEST_ANSWER if answer else LARGEST_OUTPUT) - self.printed[parent])
-        self.printed[parent] += size
-        if "text" in content:
-            content["text"] = content["text"][:room]
-        elif size > room:
+        """Takes of a message what a notebook can hold, and drops what a cell puts out beyond all measure."""
+        try:
+            kind = msg["msg_type"]
+            content = _held(kind, msg["content"])
+            if content is None:
+                return None
+            size = sum(map(len, _texts(content))) + (LEAST_OUTPUT if kind in DISPLAYS else 0)
+            aside = cell is not self.nb.cells[cell_index]
+            answer = aside and courier.MIME in content.get("data", {})
+            parent = msg["parent_header"].get("msg_id")
+            room = max(0, (examine.LARGEST_ANSWER if answer else LARGEST_OUTPUT) - self.printed[parent])
+            self.printed[parent] += size
+            if kind == "stream":
+                content["text"] = content["text"][:room]
+            elif size > room and (kind in DISPLAYS or any(o.output_type == kind == "error" for o in cell.outputs)):
+                return None
+            if aside:  # code that stands in no cell has no display to update
+                content.pop("transient", None)
+            return super().process_message({**msg, "content": content}, cell, cell_index)
+        except CellExecutionComplete:
+            raise
+        except Exception:  # whatever a kernel can be made to say
+            self.log.warning("A message of the kernel is left aside", exc_info=True)
             return None
-        return super().process_message(msg, cell, cell_index)
+
+
+def _held(kind, content):
+    """What a notebook holds of a kernel's message, in types and lengths that can be written; None if nothing."""
+    number = content.get("execution_count")
+    count = {"execution_count": number if type(number) is int else None}
+    match kind:
+        case "stream":
+            return {"name": "stderr" if content["name"] == "stderr" else "stdout", "text": writable(content["text"])}
+        case "error":
+            lines = [writable(str(line))[:LONGEST_LINE] for line in content["traceback"][-100:]]
+            said = {name: writable(str(content[name]))[:LONGEST_LINE] for name in ("ename", "evalue")}
+            return {**said, "traceback": lines}
+        case "display_data" | "execute_result" | "update_display_data":
+            about = {
+                writable(mime): {writable(name): writable(str(value)) for name, value in items.items()}
+                for mime, items in (content.get("metadata") or {}).items()
+                if isinstance(items, dict)
+            }
+            data = {writable(mime): writable(text) for mime, text in content["data"].items() if isinstance(text, str)}
+            name = (content.get("transient") or {}).get("display_id")
+            count = count if kind == "execute_result" else {}
+            return {"data": data, "metadata": about, "transient": {"display_id": name}, **count}
+        case "execute_input":
+            return count
+        case "status":
+            return {"execution_state": content["execution_state"]}
+        case "clear_output":
+            return {"wait": bool(content.get("wait"))}
+        case _:  # such as those of widgets, which have nobody to talk to here
+            return None
 
 
 class SaveMarks(SaveAutoGrades):

@@ -15,9 +15,20 @@ class Unreadable(Exception):  # noqa: N818 - it is a state of a submission
     """A submission that cannot be graded; the message says why."""
 
 
+def writable(text: str) -> str:
+    """Text as a file can hold it: half of a pair of surrogates becomes its escape."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def printable(text: str) -> str:
+    """Text for a line of a table or a terminal: what would steer either becomes its escape."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 def grade_id(cell: NotebookNode) -> str | None:
     about = cell.metadata.get("nbgrader")
-    return about.get("grade_id") if isinstance(about, dict) else None
+    name = about.get("grade_id") if isinstance(about, dict) else None
+    return name if isinstance(name, str) else None
 
 
 def read_notebook(file: Path) -> NotebookNode:
@@ -34,8 +45,12 @@ def read_notebook(file: Path) -> NotebookNode:
         for cell in found.cells:
             about = {"nbgrader": {"grade_id": grade_id(cell)}} if grade_id(cell) else {}
             source = cell.source if isinstance(cell.source, str) else "".join(cell.source)
-            kept = {"attachments": cell.attachments} if cell.get("attachments") else {}
-            cells.append(CELLS[cell.cell_type](source, metadata=about, **kept))
+            kept = {
+                writable(name): {writable(mime): writable(data) for mime, data in bundle.items()}
+                for name, bundle in cell.get("attachments", {}).items()
+            }
+            kept = {"attachments": kept} if kept else {}
+            cells.append(CELLS[cell.cell_type](writable(source), metadata=about, **kept))
     except Exception as error:  # whatever a broken file makes nbformat do
         said = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
         raise Unreadable(f"{file.name} cannot be read as a notebook: {said}") from None
