@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from course_lib import workbook
+from course_lib import lessons, workbook
 from course_lib.checks import exercises
 
 FOLDER = Path(__file__).parent.parent / "notebooks" / "exercises"
@@ -99,9 +99,13 @@ def test_the_student_version_holds_no_solution(path):
 def failures(notebook):
     """By cell id, the error of each cell that raises, when all of them are run."""
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    NotebookClient(notebook, timeout=120, allow_errors=True, resources={"metadata": {"path": str(FOLDER)}}).execute(
-        env=environment
-    )
+    NotebookClient(
+        notebook,
+        timeout=900,
+        config=lessons.ENCRYPTED,
+        allow_errors=True,
+        resources={"metadata": {"path": str(FOLDER)}},
+    ).execute(env=environment)
     return {
         cell.id: (output.ename, output.evalue)
         for cell in notebook.cells

@@ -61,7 +61,7 @@ def test_a_worker_process_reaches_no_other_host():
 
 
 def test_a_kernel_reaches_no_other_host():
-    manager, client = start_new_kernel(kernel_name="python3")
+    manager, client = start_new_kernel(kernel_name="python3", transport_encryption="auto")
     try:
         reply = client.execute_interactive(CODE, timeout=60, output_hook=lambda _: None)
     finally:

@@ -60,7 +60,7 @@ class Course:
 
     def config(self) -> Config:
         """What nbgrader is told; `nbgrader_config.py` hands the same to nbgrader's own commands and its formgrader."""
-        c, here, pages = Config(), "course_lib.grading.marking", "course_lib.grading.pages"
+        c, here, cleaning = Config(), "course_lib.grading.marking", "course_lib.grading.cleaning"
         c.CourseDirectory.root = str(self.folder)
         c.CourseDirectory.db_url = self.database
         c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError()"}
@@ -84,10 +84,10 @@ class Course:
             f"{here}.HideTests",
             "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
         ]
-        c.HTMLExporter.preprocessors = [f"{pages}.Harmless"]
+        c.HTMLExporter.preprocessors = [f"{cleaning}.Harmless"]
         c.HTMLExporter.filters = {
-            "markdown2html": f"{pages}.markdown2html",
-            "clean_html": f"{pages}.clean",
+            "markdown2html": f"{cleaning}.markdown2html",
+            "clean_html": f"{cleaning}.clean",
             "highlight_code": "nbconvert.filters.Highlight2HTML",  # whatever language a notebook says that it is in
         }
         return c

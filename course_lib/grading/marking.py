@@ -59,6 +59,7 @@ class Marking(Execute):
     def create_kernel_manager(self):
         manager = super().create_kernel_manager()
         manager.memory = self.memory
+        manager.transport_encryption = "auto"
         return manager
 
     def preprocess(self, nb, resources, km=None):

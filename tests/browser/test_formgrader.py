@@ -7,7 +7,7 @@ from traitlets.config import Config
 
 pytest.importorskip("nbgrader")
 
-from test_grading_pages import HIT, PAYLOADS, formgrader_page
+from test_grading_cleaning import HIT, PAYLOADS, formgrader_page
 
 from course_lib.grading.course import Course
 

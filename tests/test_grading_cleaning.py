@@ -17,8 +17,8 @@ pytest.importorskip("nbgrader")
 from nbconvert.exporters import HTMLExporter
 from nbgrader.server_extensions.formgrader import handlers
 
+from course_lib.grading import cleaning
 from course_lib.grading import grade as grading
-from course_lib.grading import pages
 from course_lib.grading.course import Course
 from course_lib.grading.report import write_feedback
 
@@ -299,9 +299,9 @@ cat_score = 1.05"""
 )
 def test_cleaning_ends(text):
     started = time.monotonic()
-    pages.clean(text)
+    cleaning.clean(text)
     assert time.monotonic() - started < 10
 
 
 def test_nbgraders_own_commands_have_the_same_exporter():
-    assert Course.here().config().HTMLExporter.preprocessors == ["course_lib.grading.pages.Harmless"]
+    assert Course.here().config().HTMLExporter.preprocessors == ["course_lib.grading.cleaning.Harmless"]
