@@ -2,6 +2,7 @@
 
 import base64
 import copy
+import dataclasses
 import json
 import math
 import random
@@ -289,7 +290,7 @@ OUTPUTS = {  # by student: what each cell does besides its exercise, and the poi
     "long": (
         dict(
             sat="cat_score = 1.05\nprint('x' * 3_000_000)\nraise ValueError('y' * 3_000_000)",
-            count=GIVES.format("[display({}, raw=True) for _ in range(2_000)]"),
+            count=GIVES.format("[display({}, raw=True) for _ in range(1_100)]"),
         ),
         [3, 1, 2, 2],
         f"cell 5 raised ValueError: {'y' * 198}",
@@ -299,7 +300,7 @@ OUTPUTS = {  # by student: what each cell does besides its exercise, and the poi
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    return made.make_course(tmp_path_factory.mktemp("hostile"))
+    return dataclasses.replace(made.make_course(tmp_path_factory.mktemp("hostile")), cell_seconds=120)
 
 
 @pytest.mark.notebook
