@@ -55,7 +55,9 @@ def show(fig: Figure, alt: str) -> None:
     with Image.open(drawn) as image:
         image.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(picture, "png", optimize=True)
     data = {"image/png": base64.b64encode(picture.getvalue()).decode(), "text/plain": alt}
-    display(data, metadata={"image/png": {"alt": alt}}, raw=True)
+    # With its colours turned round, a curve remains the curve, but much in a heatmap would look like little.
+    turns = not any(ax.images for ax in fig.axes)
+    display(data, metadata={"image/png": {"alt": alt, "invertible": turns}}, raw=True)
 
 
 def draw_heatmap(

@@ -111,8 +111,8 @@ def dress(cell):
     """Tells MyST-NB what is folded and what a picture says; takes out what it cannot show."""
     if lessons.is_folded(cell):
         cell.metadata.setdefault("tags", []).append("hide-input")
-    for alt in alt_texts(cell):
-        cell.metadata["mystnb"] = {"image": {"alt": alt}}
+    for picture in pictures(cell):
+        cell.metadata["mystnb"] = {"image": {"alt": picture["alt"], "classes": look(picture)}}
     for output in cell.outputs:
         output.get("data", {}).pop(claims.MIME, None)
 
@@ -129,11 +129,16 @@ def below_title(notebook, text):
     notebook.cells[0].source = f"{title}\n\n{text}\n\n{rest}"
 
 
-def alt_texts(cell):
-    """What the pictures that a cell has put out say to those who do not see them."""
+def pictures(cell):
+    """What the outputs of a cell say of each picture: in `alt` to those who do not see it."""
     for output in cell.get("outputs", []):
         if "image/png" in output.get("data", {}):
-            yield output.metadata["image/png"]["alt"]
+            yield {"invertible": False, **output.metadata["image/png"]}
+
+
+def look(picture):
+    """The class that says how a picture is shown in the dark."""
+    return "invertible" if picture["invertible"] else "dimmable"
 
 
 def slug(title):
@@ -168,16 +173,17 @@ def links(text, file):
 def about(number, title, stem, computed):
     """What the first page says of a lesson."""
     return {
-        "number": number, "title": title, "stem": stem, "computed": computed, "alt": main_alt(stem),
+        "number": number, "title": title, "stem": stem, "computed": computed, "picture": main_picture(stem),
         "links": " · ".join(beside(stem, "")), "exercises": has_exercises(stem),
     }  # fmt: skip
 
 
-def main_alt(stem):
-    """What is to be seen in the picture of the cell that is tagged `main-figure`."""
+def main_picture(stem):
+    """What the cell that is tagged `main-figure` says of its picture, and how that is shown."""
     cells = nbformat.read(lessons.NOTEBOOKS / f"{stem}.ipynb", as_version=4).cells
     (cell,) = [cell for cell in cells if "main-figure" in cell.metadata.get("tags", [])]
-    return re.sub(r"[\[\]]", "", next(alt_texts(cell)))
+    picture = next(pictures(cell))
+    return {"alt": picture["alt"], "look": look(picture)}
 
 
 def has_exercises(stem):

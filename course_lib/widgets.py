@@ -39,7 +39,9 @@ class Live(anywidget.AnyWidget):
     def _ipython_display_(self) -> None:
         # GitHub takes drawings out of HTML, and shows those that are images of their own.
         for drawing in SVG.findall(self.still()):
-            image = drawing.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)
+            labelled = "role=" in drawing.partition(">")[0]
+            label = "" if labelled else f' role="img" aria-label="{html.escape(self.summary())}"'
+            image = drawing.replace("<svg", f'<svg xmlns="http://www.w3.org/2000/svg"{label}', 1)
             display({"image/svg+xml": image, "text/plain": self.summary()}, raw=True)
         words = f'<div class="am-still">{SVG.sub("", self.still())}</div>'
         display({"text/html": words, "text/plain": self.summary()}, raw=True)
@@ -152,6 +154,38 @@ class Prediction(Live):
         display(HTML(f"<p>{said}Measured: <b>{html.escape(measured)}</b>.</p>"))
 
 
+# --- how frames are drawn --------------------------------------------------------------------------------
+# Colours must be seen on white and on black, and no word may stand on one of them. 390 wide is what a phone shows
+# whole; drawings side by side go below each other there.
+
+
+def _svg(wide: float, tall: float, content: str, told: str = "", size: int = 14, scale: int = 1) -> str:
+    """A drawing with letters of `size` pixels that scrolls before they have less than 11; `told` says what is seen."""
+    image = f' role="img" aria-label="{told}"' if told else ""
+    return (
+        f'<svg viewBox="0 0 {wide} {tall}" width="{scale * wide}" height="{scale * tall}" '
+        f'style="min-width:{wide * 11 // size + 1}px" '
+        f'fill="currentColor" font-size="{size}"{image}>{content}</svg>'
+    )
+
+
+def _beside(told: str, *drawings: str) -> str:
+    """Drawings that make one picture."""
+    return f'<div role="img" aria-label="{told}">{"".join(drawings)}</div>'
+
+
+def _likeliest(candidates: dict[str, float], digits: int, told: str) -> str:
+    """Words and their probabilities, as bars."""
+    rows = "".join(
+        f'<text x="96" y="{14 + 22 * row}" text-anchor="end">{html.escape(word)}</text>'
+        f'<rect x="104" y="{1 + 22 * row}" width="{200 * probability:.0f}" height="17" fill="#009e73"/>'
+        f'<text x="{110 + 200 * probability:.0f}" y="{14 + 22 * row}">{probability:.{digits}f}</text>'
+        for row, (word, probability) in enumerate(candidates.items())
+    )
+    listed = ", ".join(f"{html.escape(word)} {probability:.{digits}f}" for word, probability in candidates.items())
+    return f"<div>{_svg(360, 22 * len(candidates), rows, f'{told}: {listed}')}</div>"
+
+
 # --- the warm-up -----------------------------------------------------------------------------------------
 
 
@@ -161,17 +195,15 @@ def softmax_frame(words: Sequence[str], *scores: float) -> str:
     weights = powers / powers.sum()
     rows = []
     for i, (word, score, power, weight) in enumerate(zip(words, scores, powers, weights, strict=True)):
-        top, line, length = 32 * i + 6, 32 * i + 22, 300 * weight
+        top, line, length = 32 * i + 6, 32 * i + 22, 170 * weight
         rows.append(
-            f'<text y="{line}">{html.escape(word)}<tspan x="70">exp({score}) = {power:.2f}</tspan>'
-            f'<tspan x="{length + 206:.0f}">{weight:.3f}</tspan></text>'
-            f'<path d="M200 {top}h{length:.1f}v22H200" fill="#0072b2"/>'
+            f'<text y="{line}">{html.escape(word)}<tspan x="46">exp({score}) = {power:.2f}</tspan>'
+            f'<tspan x="{length + 176:.0f}">{weight:.3f}</tspan></text>'
+            f'<path d="M170 {top}h{length:.1f}v22H170" fill="#0072b2"/>'
         )
     said = ", ".join(f"{html.escape(word)} {weight:.3f}" for word, weight in zip(words, weights, strict=True))
-    height = 32 * len(words)
     return (
-        f'<svg viewBox="0 0 560 {height}" width="560" height="{height}" fill="currentColor" font-size="15" role="img" '
-        f'aria-label="weights: {said}">{"".join(rows)}</svg>'
+        f"{_svg(390, 32 * len(words), ''.join(rows), f'weights: {said}')}"
         f"<div>sum of the powers: {powers.sum():.2f}; each is divided by it, so the weights add up to 1</div>"
     )
 
@@ -188,7 +220,7 @@ def descent_frame(
     tallest = max(loss(w) for w in grid)
 
     def place(w: float, height: float) -> str:
-        return f"{20 + 520 * (w - low) / (high - low):.0f} {180 - 165 * height / tallest:.0f}"
+        return f"{20 + 350 * (w - low) / (high - low):.0f} {180 - 165 * height / tallest:.0f}"
 
     def number(value: float) -> str:
         return f"{value:.2f}".replace("-0.00", "0.00").replace("-", "−")
@@ -199,18 +231,18 @@ def descent_frame(
     tangent = "L".join(place(w + d, loss(w) + d * rise) for d in (-0.1 * (high - low), 0.1 * (high - low)))
     ticks = "".join(
         f'<text x="{x}" y="199" text-anchor="middle">{tick:g}</text>'
-        for x, tick in ((20, low), (280, (low + high) / 2), (540, high))
+        for x, tick in ((20, low), (195, (low + high) / 2), (370, high))
     )
     off = "" if low <= w <= high else ", off the picture"
     here = f"after {steps} {'step' if steps == 1 else 'steps'}: w = {number(w)}, loss {number(loss(w))}{off}"
-    return (
-        '<svg viewBox="0 0 560 205" width="560" height="205" fill="none" stroke-width="2" role="img" '
-        f'aria-label="the loss as a curve over w; {here}">'
-        f'<path d="M{curve}" stroke="#999"/><path d="M{way}" stroke="#0072b2"/>'
+    drawn = (
+        f'<g fill="none" stroke-width="2"><path d="M{curve}" stroke="#999"/><path d="M{way}" stroke="#0072b2"/>'
         f'<path d="M{way.replace("L", "h.1M")}h.1" stroke="#0072b2" stroke-width="9" stroke-linecap="round"/>'
-        f'<path d="M{tangent}" stroke="#d55e00" stroke-width="3" stroke-dasharray="6 4"/>'
-        f'<g fill="currentColor" font-size="13">{ticks}<text y="12">loss</text><text x="410" y="199">w</text></g></svg>'
-        f"<div>w: {' → '.join(map(number, path))}</div>"
+        f'<path d="M{tangent}" stroke="#d55e00" stroke-width="3" stroke-dasharray="6 4"/></g>'
+        f'{ticks}<text y="12">loss</text><text x="282" y="199">w</text>'
+    )
+    return (
+        f"{_svg(390, 205, drawn, f'the loss as a curve over w; {here}')}<div>w: {' → '.join(map(number, path))}</div>"
         f"<div><b>{here}</b></div><div>slope there (dashed) {number(rise)}; "
         f"the next step moves w by −{rate:g} · ({number(rise)}) = {number(-rate * rise)}</div>"
     )
@@ -314,34 +346,36 @@ def flashlight_frame(words: Sequence[str], states: np.ndarray, degrees: float, l
     query = length * np.array([np.cos(angle), np.sin(angle)])
     weights = _spread(states @ query)
 
-    def at(vector: np.ndarray, scale: float = 85) -> str:
-        return f"{130 + scale * vector[0]:.0f} {125 - scale * vector[1]:.0f}"
+    def at(vector: np.ndarray, scale: float = 75) -> str:
+        return f"{150 + scale * vector[0]:.0f} {125 - scale * vector[1]:.0f}"
 
-    parts = []
-    for word, state, weight in zip(words, states, weights, strict=True):
-        parts.append(
-            f'<path d="M{at(state)}h0" stroke="#f0e442" stroke-width="{60 * weight:.0f}" stroke-linecap="round"/>'
-            f'<path d="M130 125L{at(state)}" stroke="#0072b2" stroke-width="{1.5 + 6 * weight:.1f}"/>'
-            f'<path d="M{at(state)}h0" stroke="#0072b2" stroke-width="10" stroke-linecap="round"/>'
-            f'<text x="{130 + 104 * state[0]:.0f}" y="{129 - 104 * state[1]:.0f}" text-anchor="middle">'
+    plane, bars = [], []
+    for row, (word, state, weight) in enumerate(zip(words, states, weights, strict=True)):
+        # A word stands outwards of the light, so that it is never written on it.
+        anchor = "middle" if abs(state[0]) < 0.35 else "start" if state[0] > 0 else "end"
+        plane.append(
+            f'<path d="M{at(state)}h.1" stroke="#f0e442" stroke-width="{44 * weight:.0f}" stroke-linecap="round"/>'
+            f'<path d="M150 125L{at(state)}" stroke="#0072b2" stroke-width="{1.5 + 6 * weight:.1f}"/>'
+            f'<path d="M{at(state)}h.1" stroke="#0072b2" stroke-width="10" stroke-linecap="round"/>'
+            f'<text x="{150 + 101 * state[0]:.0f}" y="{129 - 104 * state[1]:.0f}" text-anchor="{anchor}">'
             f"{html.escape(word)}</text>"
         )
-    context = weights @ states
-    parts.append(
-        f'<path d="M130 125L{at(context)}" stroke="#d55e00" stroke-width="3"/>'
-        f'<path d="M{at(context)}h0" stroke="#d55e00" stroke-width="12" stroke-linecap="round"/>'
-        f'<path d="M130 125L{at(query, 15)}" stroke="currentColor" stroke-width="2" stroke-dasharray="5 3"/>'
-    )
-    for row, (word, weight) in enumerate(zip(words, weights, strict=True)):
-        y = 60 + 32 * row
-        parts.append(
-            f'<text x="345" y="{y + 5}" text-anchor="end">{html.escape(word)}</text>'
-            f'<rect x="355" y="{y - 9}" width="{140 * weight:.0f}" height="18" fill="#0072b2"/>'
-            f'<text x="{361 + 140 * weight:.0f}" y="{y + 5}">{weight:.2f}</text>'
+        y = 30 + 32 * row
+        bars.append(
+            f'<text x="50" y="{y + 5}" text-anchor="end">{html.escape(word)}</text>'
+            f'<rect x="60" y="{y - 9}" width="{140 * weight:.0f}" height="18" fill="#0072b2"/>'
+            f'<text x="{66 + 140 * weight:.0f}" y="{y + 5}">{weight:.2f}</text>'
         )
+    context = weights @ states
+    plane.append(
+        f'<path d="M150 125L{at(context)}" stroke="#d55e00" stroke-width="3"/>'
+        f'<path d="M{at(context)}h.1" stroke="#d55e00" stroke-width="12" stroke-linecap="round"/>'
+        f'<path d="M150 125L{at(query, 15)}" stroke="currentColor" stroke-width="2" stroke-dasharray="5 3"/>'
+    )
+    told = f"weights {html.escape(', '.join(words))}: {_percent(weights)}"
+    drawings = _svg(300, 250, "".join(plane)), _svg(240, 40 + 32 * len(words), "".join(bars))
     return (
-        '<svg viewBox="0 0 560 250" width="560" height="250" fill="currentColor" font-size="14" role="img" '
-        f'aria-label="weights {html.escape(", ".join(words))}: {_percent(weights)}">{"".join(parts)}</svg>'
+        f"{_beside(told, *drawings)}"
         "<div>dashed: the query, drawn smaller · blue: the states, lit by their weight · orange: the context, at "
         f"({context[0]:.2f}, {context[1]:.2f})</div>"
     )
@@ -375,23 +409,11 @@ def attention_frame(
             parts.append(f'<text x="{x:.0f}" y="12">e = {scores[i]:.1f}</text>')
         if i in gold:
             parts.append(f'<text x="{x:.0f}" y="140" fill="#d55e00">◆</text>')
-    span = width * len(source)
-    rows = "".join(
-        f'<text x="96" y="{14 + 22 * row}" text-anchor="end">{html.escape(word)}</text>'
-        f'<rect x="104" y="{1 + 22 * row}" width="{200 * probability:.0f}" height="17" fill="#009e73"/>'
-        f'<text x="{110 + 200 * probability:.0f}" y="{14 + 22 * row}">{probability:.2f}</text>'
-        for row, (word, probability) in enumerate(candidates.items())
-    )
     label = f"weights over {html.escape(' '.join(source))}: {_percent(weights)}"
-    likeliest = ", ".join(f"{html.escape(word)} {probability:.2f}" for word, probability in candidates.items())
+    columns = f'<g text-anchor="middle">{"".join(parts)}</g>'
     return (
         f"<div>written: {html.escape(' '.join(written[:-1]))} <b>{html.escape(written[-1])}</b></div>"
-        f'<svg viewBox="0 0 {span} 146" width="{span}" height="146" fill="currentColor" font-size="14" '
-        f'text-anchor="middle" role="img" '
-        f'aria-label="{label}">{"".join(parts)}</svg>'
-        f'<svg viewBox="0 0 360 {22 * len(candidates)}" width="360" height="{22 * len(candidates)}" '
-        f'fill="currentColor" font-size="14" role="img" aria-label="likeliest words: {likeliest}" '
-        f'style="display:block">{rows}</svg>'
+        f"{_svg(width * len(source), 146, columns, label)}{_likeliest(candidates, 2, 'likeliest words')}"
     )
 
 
@@ -419,31 +441,36 @@ def query_key_value_frame(
     weights = _spread(scores)
     output = weights @ values
 
-    def arrow(x: int, vector: np.ndarray, width: float, colour: str, more: str = "") -> str:
-        end = f"{x + 75 * vector[0]:.0f} {130 - 75 * vector[1]:.0f}"
-        return f'<path d="M{x} 130L{end}" stroke="{colour}" stroke-width="{width:.1f}"{more}/>'
+    def arrow(vector: np.ndarray, width: float, colour: str, more: str = "") -> str:
+        end = f"{105 + 75 * vector[0]:.0f} {130 - 75 * vector[1]:.0f}"
+        return f'<path d="M105 130L{end}" stroke="{colour}" stroke-width="{width:.1f}"{more}/>'
 
-    def name(x: int, vector: np.ndarray, text: str) -> str:
+    def name(vector: np.ndarray, text: str) -> str:
         away = 94 * vector / max(np.linalg.norm(vector), 1e-9) * min(1, np.linalg.norm(vector) + 0.1)
-        return f'<text x="{x + away[0]:.0f}" y="{134 - away[1]:.0f}" text-anchor="middle">{html.escape(text)}</text>'
+        return f'<text x="{105 + away[0]:.0f}" y="{134 - away[1]:.0f}" text-anchor="middle">{html.escape(text)}</text>'
 
-    parts = ['<text x="15" y="14">query and keys</text><text x="400" y="14">values and output</text>']
+    left, middle, right = [], [], []
     for row, (word, key, value, score, weight) in enumerate(zip(words, keys, values, scores, weights, strict=True)):
-        y = 80 + 44 * row
-        parts += [arrow(105, key, 3, "#0072b2"), name(105, key, word)]
-        parts += [arrow(475, value, 1.5 + 7 * weight, "#009e73"), name(475, value, word)]
-        parts.append(
-            f'<text x="226" y="{y}">{html.escape(word)}: q·k = {score:.1f}</text>'
-            f'<path d="M226 {y + 6}h{100 * weight:.0f}v14H226z" fill="#0072b2"/>'
-            f'<text x="{232 + 100 * weight:.0f}" y="{y + 18}">{weight:.2f}</text>'
+        y = 16 + 44 * row
+        left += [arrow(key, 3, "#0072b2"), name(key, word)]
+        right += [arrow(value, 1.5 + 7 * weight, "#009e73"), name(value, word)]
+        middle.append(
+            f'<text y="{y}">{html.escape(word)}: q·k = {score:.1f}</text>'
+            f'<path d="M0 {y + 6}h{100 * weight:.0f}v14H0z" fill="#0072b2"/>'
+            f'<text x="{6 + 100 * weight:.0f}" y="{y + 18}">{weight:.2f}</text>'
         )
-    parts.append(arrow(105, query / 2 * 1.15, 2, "currentColor", ' stroke-dasharray="5 3"'))
-    parts.append(arrow(475, output, 3, "#d55e00"))
-    dot = f"{475 + 75 * output[0]:.0f} {130 - 75 * output[1]:.0f}"
-    parts.append(f'<path d="M{dot}h.1" stroke="#d55e00" stroke-width="12" stroke-linecap="round"/>')
+    left.append(arrow(query / 2 * 1.15, 2, "currentColor", ' stroke-dasharray="5 3"'))
+    right.append(arrow(output, 3, "#d55e00"))
+    dot = f"{105 + 75 * output[0]:.0f} {130 - 75 * output[1]:.0f}"
+    right.append(f'<path d="M{dot}h.1" stroke="#d55e00" stroke-width="12" stroke-linecap="round"/>')
+    told = f"weights of {html.escape(', '.join(words))}: {_percent(weights)}"
+    drawings = (
+        _svg(210, 250, f'<text x="15" y="14">query and keys</text>{"".join(left)}'),
+        _svg(150, 44 * len(words), "".join(middle)),
+        _svg(210, 250, f'<text x="15" y="14">values and output</text>{"".join(right)}'),
+    )
     return (
-        '<svg viewBox="0 0 580 250" width="580" height="250" fill="currentColor" font-size="14" role="img" '
-        f'aria-label="weights of {html.escape(", ".join(words))}: {_percent(weights)}">{"".join(parts)}</svg>'
+        f"{_beside(told, *drawings)}"
         "<div>dashed: the query · blue: keys · green: values, the wider the more weight · orange: the output, at "
         f"({output[0]:.2f}, {output[1]:.2f})</div>"
     )
@@ -455,21 +482,18 @@ def width_frame(keys: int, width: int, draw: int) -> str:
     scores = random.normal(size=(keys, width)) @ random.normal(size=width)
     rows, said = [], []
     for row, (title, shown) in enumerate((("q·k", scores), ("q·k / √d_k", scores / width**0.5))):
-        weights, base = _spread(shown), 95 + 105 * row
-        bars = "".join(f"M{150 + 36 * i} {base}v-{70 * weight + 1:.0f}h24V{base}z" for i, weight in enumerate(weights))
+        weights, base = _spread(shown), 110 + 125 * row
+        bars = "".join(f"M{4 + 32 * i} {base}v-{70 * weight + 1:.0f}h24V{base}z" for i, weight in enumerate(weights))
         rows.append(
-            f'<text x="0" y="{base - 45}">{title}</text><text x="0" y="{base - 22}" font-size="12">from '
-            f'{shown.min():.1f} to {shown.max():.1f}</text><path d="{bars}" fill="{("#d55e00", "#0072b2")[row]}"/>'
-            f'<path d="M150 {base}h{36 * keys - 12}" stroke="#999"/>'
-            f'<text x="{150 + 36 * weights.argmax() + 12}" y="{base - 74 * weights.max() - 4:.0f}" '
+            f'<text x="4" y="{base - 95}">{title}, from {shown.min():.1f} to {shown.max():.1f}</text>'
+            f'<path d="M4 {base}h{32 * keys - 8}" stroke="#999"/>'
+            f'<path d="{bars}" fill="{("#d55e00", "#0072b2")[row]}"/>'
+            f'<text x="{16 + 32 * weights.argmax()}" y="{base - 70 * weights.max() - 6:.0f}" '
             f'text-anchor="middle">{weights.max():.2f}</text>'
         )
         said.append(f"{weights.max():.2f}")
     told = f"largest weight: {said[0]} undivided, {said[1]} divided by √{width}"
-    return (
-        f'<svg viewBox="0 0 580 210" width="580" height="210" fill="currentColor" font-size="14" role="img" '
-        f'aria-label="{told}">{"".join(rows)}</svg><div><b>{told}</b></div>'
-    )
+    return f"{_svg(32 * keys + 6, 240, ''.join(rows), told)}<div><b>{told}</b></div>"
 
 
 def temperature_frame(choices: dict[str, float], temperature: float, draws: int) -> str:
@@ -485,18 +509,17 @@ def temperature_frame(choices: dict[str, float], temperature: float, draws: int)
     for i, (word, energy, p, count) in enumerate(zip(choices, choices.values(), probabilities, counts, strict=True)):
         top = 34 * i + 4
         rows.append(
-            f'<text y="{top + 17}">{html.escape(word)}<tspan x="70">E = {energy:g}</tspan>'
-            f'<tspan x="{156 + 300 * p:.0f}">{p:.3f}</tspan></text>'
-            f'<path d="M150 {top}h{300 * p:.1f}v13H150z" fill="#0072b2"/>'
-            f'<path d="M150 {top + 15}h{300 * count / draws:.1f}v8H150z" fill="#e69f00"/>'
-            f'<text x="505" y="{top + 17}" text-anchor="end">{count}</text>'
+            f'<text y="{top + 17}">{html.escape(word)}<tspan x="66">E = {energy:g}</tspan>'
+            f'<tspan x="{136 + 160 * p:.0f}">{p:.3f}</tspan></text>'
+            f'<path d="M130 {top}h{160 * p:.1f}v13H130z" fill="#0072b2"/>'
+            f'<path d="M130 {top + 15}h{160 * count / draws:.1f}v8H130z" fill="#e69f00"/>'
+            f'<text x="388" y="{top + 17}" text-anchor="end">{count}</text>'
         )
     cheapest = min(choices, key=choices.get)
     others = 1 - counts[list(choices).index(cheapest)] / draws
     said = ", ".join(f"{html.escape(word)} {p:.3f}" for word, p in zip(choices, probabilities, strict=True))
     return (
-        f'<svg viewBox="0 0 560 {34 * len(choices)}" width="560" height="{34 * len(choices)}" fill="currentColor" '
-        f'font-size="14" role="img" aria-label="probabilities: {said}">{"".join(rows)}</svg>'
+        f"{_svg(390, 34 * len(choices), ''.join(rows), f'probabilities: {said}')}"
         "<div>blue: probability · orange, and the number on the right: how often it was drawn</div>"
         f"<div><b>{others:.1%} of the draws are not {html.escape(cheapest)}, the cheapest word</b></div>"
     )
@@ -526,7 +549,10 @@ class MaskPainter(Live):
     """
 
     _esm = (DATA / "mask_painter.js").read_text(encoding="utf-8")
-    _css = STYLE + ".am-painter td, .am-painter th { padding: 0.3em 0.6em; text-align: center; }"
+    _css = (
+        STYLE + ".am-painter td, .am-painter th { padding: 0.3em min(0.6em, 1vw); text-align: center; }\n"
+        "@media (max-width: 30em) { .am-painter td span { display: block; } }"
+    )
     words = traitlets.List().tag(sync=True)
     scores = traitlets.List().tag(sync=True)
     presets = traitlets.Dict().tag(sync=True)
@@ -560,24 +586,22 @@ def two_sources_frame(heads: int, weight: float) -> str:
     The first head has p = `weight`, the second, if there is one, 1 − `weight`. A linear readout can ask a head for its
     largest part; each question asks the head that looks harder at its word.
     """
-    parts, answers = [], []
-    for row, (who, whom) in enumerate(WHO_AND_WHOM):
-        top = 110 * row
-        parts.append(f'<text x="0" y="{top + 40}" font-weight="bold">{who} <tspan>sees</tspan> {whom}</text>')
-        mixed = []
+    sentences = []
+    for who, whom in WHO_AND_WHOM:
+        drawings, mixed = [], []
         for head in range(heads):
             p = weight if head == 0 else 1 - weight
             amounts = {"dog": p if who == "dog" else 1 - p, "cat": p if who == "cat" else 1 - p, "bee": 0.0}
             mixed.append((p, amounts))
-            x = 150 + 220 * head
-            parts.append(f'<text x="{x + 40}" y="{top + 14}" font-size="12">head {head + 1}</text>')
+            parts = [f'<text x="40" y="14">head {head + 1}</text>']
             for line, (word, amount) in enumerate(amounts.items()):
-                y = top + 22 + 22 * line
+                y = 22 + 22 * line
                 parts.append(
-                    f'<text x="{x + 32}" y="{y + 13}" text-anchor="end">{word}</text>'
-                    f'<path d="M{x + 40} {y}h{100 * amount:.0f}v16h-{100 * amount:.0f}z" fill="#0072b2"/>'
-                    f'<text x="{x + 46 + 100 * amount:.0f}" y="{y + 13}">{amount:.1f}</text>'
+                    f'<text x="32" y="{y + 13}" text-anchor="end">{word}</text>'
+                    f'<path d="M40 {y}h{80 * amount:.0f}v16h-{80 * amount:.0f}z" fill="#0072b2"/>'
+                    f'<text x="{46 + 80 * amount:.0f}" y="{y + 13}">{amount:.1f}</text>'
                 )
+            drawings.append(_svg(152, 92, "".join(parts)))
         said = []
         for question, right, asks in (
             ("who sees?", who, max(mixed, key=lambda head: head[0])),
@@ -586,13 +610,10 @@ def two_sources_frame(heads: int, weight: float) -> str:
             dog, cat = round(asks[1]["dog"], 6), round(asks[1]["cat"], 6)
             answer = "cannot tell" if dog == cat else "dog" if dog > cat else "cat"
             said.append(f"{question} {'✓' if answer == right else '✗'} {answer}")
-        answers.append(f"<div>{who} sees {whom}: {' · '.join(said)}</div>")
-    count = sum(answer.count("✓") for answer in answers)
-    told = f"{count} of 4 answers right"
-    return (
-        f'<svg viewBox="0 0 560 215" width="560" height="215" fill="currentColor" font-size="14" role="img" '
-        f'aria-label="what the heads hand on; {told}">{"".join(parts)}</svg>{"".join(answers)}<div><b>{told}</b></div>'
-    )
+        told = f"what {'one head hands' if heads == 1 else 'two heads hand'} on of {who} sees {whom}"
+        sentences.append(f"<div><b>{who} sees {whom}</b></div>{_beside(told, *drawings)}<div>{' · '.join(said)}</div>")
+    count = sum(sentence.count("✓") for sentence in sentences)
+    return f"{''.join(sentences)}<div><b>{count} of 4 answers right</b></div>"
 
 
 def heads_frame(
@@ -613,7 +634,7 @@ def heads_frame(
         return f"{weight:.2f}".removeprefix("0")
 
     heads = range(len(weights)) if only is None else [only]
-    for place, head in enumerate(heads):
+    for head in heads:
         row = np.asarray(weights)[head, query]
         lines = "".join(
             f'<path d="M-49 {start}L-4 {17 * key + 31}" opacity="{short(weight)}"/>'
@@ -628,18 +649,15 @@ def heads_frame(
         )
         best = int(row.argmax())
         strongest.append(f"head {head + 1}: {html.escape(words[best])} {short(row[best])}")
-        panels.append(
-            f'<g transform="translate({111 + 280 * (place % 2)} {tall * (place // 2)})">'
+        panel = (
+            '<g transform="translate(111 0)">'
             f'<text y="12" font-weight="bold">head {head + 1}</text>'
             f'<g stroke="#0072b2" stroke-width="4">{lines}</g><text y="{start + 4}" x="-53" text-anchor="end" '
             f'font-weight="bold">{html.escape(words[query])}</text><text y="18">{names}</text></g>'
         )
-    wide, height = 280 * min(2, len(panels)), tall * -(-len(panels) // 2)
-    return (
-        f'<svg viewBox="0 0 {wide} {height}" width="560" height="{560 * height // wide}" font-size="14" '
-        f'fill="currentColor" role="img" '
-        f'aria-label="{html.escape(words[query])} looks at: {", ".join(strongest)}">{"".join(panels)}</svg>'
-    )
+        panels.append(_svg(280, tall, panel, scale=1 if only is None else 2))
+    told = f"{html.escape(words[query])} looks at: {', '.join(strongest)}"
+    return _beside(told, *panels)
 
 
 # --- lesson 5 --------------------------------------------------------------------------------------------
@@ -660,39 +678,40 @@ def position_code_frame(model_size: int, position: int, offset: int) -> str:
         ValueError: an odd model size.
     """
     codes = sinusoidal_table(position + offset + 1, model_size, dtype=torch.float64)[[position, -1]].numpy()
+    names = f"position {position}", f"position {position} + {offset} = {position + offset}"
     hands, wide = model_size // 2, 560 / model_size
-    parts, texts = [], []
-    for code, name, top in zip(
-        codes, (f"position {position}", f"position {position} + {offset} = {position + offset}"), (27, 77), strict=True
-    ):
-        texts.append(f'<text y="{top - 15}">{name}</text>')
-        for i, value in enumerate(code):
-            colour = (ORANGES if value > 0 else BLUES)[round(6 * abs(value) ** 0.7)]
-            parts.append(f'<path d="M{wide * i:g} {top}h{wide - 1:g}" stroke="#{colour}"/>')
-        numbers = "".join(f'<tspan x="{wide * (i + 0.5):g}">{_signed(value)}</tspan>' for i, value in enumerate(code))
-        texts.append(f'<text y="{top + 4}" font-size="11" text-anchor="middle" fill="#000">{numbers}</text>')
-    turned, labels, arcs, befores, afters = [], [], "", "", ""
-    for hand in range(hands):
-        x, (before, after) = 2 * wide * (hand + 0.5), codes[:, 2 * hand : 2 * hand + 2]
-        degrees = np.degrees(offset * 10000 ** (-2 * hand / model_size))
-        turned.append(_degrees(degrees))
-        labels.append(f'<tspan x="{x:g}">{turned[-1]}</tspan>')
-        start, end = (f"{x + 29 * sin:.1f} {127 - 29 * cos:.1f}" for sin, cos in (before, after))
-        if 1 <= degrees < 359:
-            arcs += f"M{start}A29 29 0 {int(degrees > 180)} 1 {end}"
-        befores += f"M{x:g} 127L{start}"
-        afters += f"M{x:g} 127L{end}"
-    circles = "".join(f"M{2 * wide * (hand + 0.5) - 29:g} 127a29 29 0 1 1 0 .01" for hand in range(hands))
+    degrees = np.degrees(offset * 10000 ** (-2 * np.arange(hands) / model_size))
+    turned = [_degrees(angle) for angle in degrees]
+    halves = []
+    for half in (range(hands // 2), range(hands // 2, hands)):
+        cells, texts, circles, arcs, befores, afters = [], [], "", "", "", ""
+        for code, name, top in zip(codes, names, (31, 83), strict=True):
+            numbers = ""
+            for place, value in enumerate(code[2 * half.start : 2 * half.stop]):
+                colour = (ORANGES if value > 0 else BLUES)[round(6 * abs(value) ** 0.7)]
+                cells.append(f'<path d="M{wide * place:g} {top}h{wide - 1:g}" stroke="#{colour}"/>')
+                numbers += f'<tspan x="{wide * (place + 0.5):g}">{_signed(value)}</tspan>'
+            texts.append(f'<text y="{top + 4}" font-size="12" text-anchor="middle" fill="#000">{numbers}</text>')
+            texts.append("" if half.start else f'<text y="{top - 15}">{name}</text>')
+        for place, hand in enumerate(half):
+            x, (before, after) = 2 * wide * (place + 0.5), codes[:, 2 * hand : 2 * hand + 2]
+            texts.append(f'<text x="{x:g}" y="182" text-anchor="middle">{turned[hand]}</text>')
+            start, end = (f"{x + 29 * sin:.1f} {133 - 29 * cos:.1f}" for sin, cos in (before, after))
+            if 1 <= degrees[hand] < 359:
+                arcs += f"M{start}A29 29 0 {int(degrees[hand] > 180)} 1 {end}"
+            circles += f"M{x - 29:g} 133a29 29 0 1 1 0 .01"
+            befores += f"M{x:g} 133L{start}"
+            afters += f"M{x:g} 133L{end}"
+        drawn = (
+            f'<g fill="none"><path d="{circles}" stroke="#999"/><path d="{arcs}" stroke="#e69f00" stroke-width="5"/>'
+            f'<path d="{befores}" stroke="#888" stroke-width="3" stroke-dasharray="4 3"/>'
+            f'<path d="{afters}" stroke="#0072b2" stroke-width="3"/><g stroke-width="22">{"".join(cells)}</g></g>'
+        )
+        halves.append(_svg(2 * wide * len(half), 190, drawn + "".join(texts), size=12))
     product = codes[0] @ codes[1]
     said = f"{offset} {'position' if offset == 1 else 'positions'} on, the hands have turned by {', '.join(turned)}"
     return (
-        '<svg viewBox="0 0 560 180" width="560" height="180" fill="none" font-size="13" role="img" '
-        f'aria-label="the codes of position {position} and {position + offset}; {said}">'
-        f'<path d="{circles}" stroke="#999"/><path d="{arcs}" stroke="#e69f00" stroke-width="5"/>'
-        f'<path d="{befores}" stroke="#888" stroke-width="3" stroke-dasharray="4 3"/>'
-        f'<path d="{afters}" stroke="#0072b2" stroke-width="3"/>'
-        f'<g stroke-width="22">{"".join(parts)}</g><g fill="currentColor">{"".join(texts)}'
-        f'<text y="175" text-anchor="middle">{"".join(labels)}</text></g></svg>'
+        f"{_beside(f'the codes of position {position} and {position + offset}; {said}', *halves)}"
         f"<div>dashed: position {position} · blue: position {position + offset} · below: by how much a hand has turned"
         f"</div><div>dot product of the two rows: <b>{product:.2f}</b></div>"
     )
@@ -722,42 +741,30 @@ def decoder_frame(
         candidates: the likeliest next words and their probabilities.
     """
     blocks, said = [], []
-    for left, title, words, weights in ((0, "the sentence", source, cross), (285, "what is written", read, own)):
+    for title, words, weights in (("the sentence", source, cross), ("what is written", read, own)):
         weights = np.asarray(weights)
         names = "".join(
-            f'<text x="{left + 72}" y="{51 + 18 * row}" text-anchor="end">{html.escape(word)}</text>'
+            f'<text x="72" y="{51 + 18 * row}" text-anchor="end">{html.escape(word)}</text>'
             for row, word in enumerate(words)
         )
-        blocks.append(f'<text x="{left}" y="14" font-weight="bold">{title}</text>{names}')
+        parts = [f'<text y="14" font-size="14" font-weight="bold">{title}</text>{names}']
         for head, looks in enumerate(weights):
-            x = left + 80 + 48 * head
+            x = 80 + 51 * head
             bars = "".join(f"M{x} {39 + 18 * row}h{22 * weight:.1f}v14H{x}" for row, weight in enumerate(looks))
             numbers = "".join(
                 f'<text x="{x + 3 + 22 * weight:.0f}" y="{50 + 18 * row}">{f"{weight:.2f}".removeprefix("0")}</text>'
                 for row, weight in enumerate(looks)
                 if weight >= 0.05
             )
-            blocks.append(
-                f'<text x="{x}" y="32" font-size="11">head {head + 1}</text><path d="{bars}" fill="#0072b2"/>'
-                f'<g font-size="10">{numbers}</g>'
-            )
+            parts.append(f'<text x="{x}" y="32">head {head + 1}</text><path d="{bars}" fill="#0072b2"/>{numbers}')
             best = int(looks.argmax())
             said.append(f"{title}, head {head + 1}: {html.escape(words[best])} {looks[best]:.2f}")
-    rows = "".join(
-        f'<text x="96" y="{14 + 22 * row}" text-anchor="end">{html.escape(word)}</text>'
-        f'<rect x="104" y="{1 + 22 * row}" width="{200 * probability:.0f}" height="17" fill="#009e73"/>'
-        f'<text x="{110 + 200 * probability:.0f}" y="{14 + 22 * row}">{probability:.3f}</text>'
-        for row, (word, probability) in enumerate(candidates.items())
-    )
-    likeliest = ", ".join(f"{html.escape(word)} {probability:.3f}" for word, probability in candidates.items())
-    wide, tall = 285 + 80 + 48 * len(cross), 42 + 18 * max(len(source), len(read))
+        tall = 42 + 18 * max(len(source), len(read))
+        blocks.append(_svg(80 + 51 * len(weights), tall, "".join(parts), size=12))
     return (
         f"<div>read so far: {html.escape(' '.join(read[:-1]))} <b>{html.escape(read[-1])}</b></div>"
-        f'<svg viewBox="0 0 {wide} {tall}" width="{wide}" height="{tall}" fill="currentColor" font-size="13" '
-        f'role="img" aria-label="{"; ".join(said)}">{"".join(blocks)}</svg>'
-        f'<div>and the next word is …</div><svg viewBox="0 0 360 {22 * len(candidates)}" width="360" '
-        f'height="{22 * len(candidates)}" fill="currentColor" font-size="14" role="img" '
-        f'aria-label="likeliest next words: {likeliest}" style="display:block">{rows}</svg>'
+        f"{_beside('; '.join(said), *blocks)}"
+        f"<div>and the next word is …</div>{_likeliest(candidates, 3, 'likeliest next words')}"
     )
 
 
@@ -773,10 +780,10 @@ def by_length_frame(curves: dict[str, dict[str, float]], below: str = "") -> str
     if not 1 <= len(curves) <= 3:
         raise ValueError(f"{len(curves)} curves were given; one to three can be told apart")
     buckets = list(next(iter(curves.values())))
-    across = [70 + 420 * i / max(1, len(buckets) - 1) for i in range(len(buckets))]
+    across = [56 + 310 * i / max(1, len(buckets) - 1) for i in range(len(buckets))]
     parts = [
-        f'<path d="M60 {200 - 180 * share:.0f}H500" stroke="currentColor" opacity="0.25"/>'
-        f'<text x="54" y="{205 - 180 * share:.0f}" text-anchor="end">{share:g}</text>'
+        f'<path d="M44 {200 - 180 * share:.0f}H380" stroke="currentColor" opacity="0.25"/>'
+        f'<text x="38" y="{205 - 180 * share:.0f}" text-anchor="end">{share:g}</text>'
         for share in (0, 0.5, 1)
     ]
     parts += [
@@ -792,16 +799,15 @@ def by_length_frame(curves: dict[str, dict[str, float]], below: str = "") -> str
             f'<text x="{x:.0f}" y="{y + 5:.1f}" text-anchor="middle" fill="{colour}">{mark}</text>' for x, y in points
         ]
         parts.append(
-            f'<text x="60" y="{268 + 20 * place}"><tspan fill="{colour}">{mark}</tspan> {html.escape(name)}</text>'
+            f'<text x="4" y="{268 + 20 * place}"><tspan fill="{colour}">{mark}</tspan> {html.escape(name)}</text>'
         )
     tall = 258 + 20 * len(curves)
     told = "; ".join(
         f"{name}: " + ", ".join(f"{bucket} {value:.2f}" for bucket, value in values.items())
         for name, values in curves.items()
     )
-    return (
-        f'<svg viewBox="0 0 520 {tall}" width="520" height="{tall}" fill="currentColor" font-size="14" role="img" '
-        f'aria-label="sentences all right by length; {html.escape(told)}">'
-        f'<text x="60" y="12">sentences all right</text>'
-        f'<text x="280" y="240" text-anchor="middle">words in the English sentence</text>{"".join(parts)}</svg>{below}'
+    titles = (
+        '<text x="44" y="12">sentences all right</text>'
+        '<text x="212" y="240" text-anchor="middle">words in the English sentence</text>'
     )
+    return _svg(390, tall, titles + "".join(parts), f"sentences all right by length; {html.escape(told)}") + below

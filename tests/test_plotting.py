@@ -27,6 +27,16 @@ def test_a_figure_is_shown_with_its_alt_text_and_closed(shown):
     assert not plotting.plt.fignum_exists(fig.number)
 
 
+def test_a_figure_says_whether_its_colours_may_be_turned_round(shown):
+    curve, ax = plotting.figure()
+    ax.plot([0, 1])
+    heatmap, ax = plotting.figure()
+    plotting.draw_heatmap(ax, np.eye(2), ["a", "b"], ["a", "b"], label="weight")
+    for fig in (curve, heatmap):
+        plotting.show(fig, "What is to be seen.")
+    assert [options["metadata"]["image/png"]["invertible"] for _, options in shown] == [True, False]
+
+
 def test_a_figure_without_alt_text_is_refused():
     fig, _ = plotting.figure()
     with pytest.raises(ValueError, match="alt is empty"):

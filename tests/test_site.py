@@ -57,16 +57,26 @@ def test_every_cell_can_be_linked_to_and_is_folded_as_in_the_lesson(source, name
 def test_every_picture_says_what_is_to_be_seen(source, name):
     pictures = 0
     for cell in read(source, name).cells:
-        for alt in site.alt_texts(cell):
-            assert cell.metadata["mystnb"]["image"]["alt"] == alt and len(alt.split()) > 9
+        for picture in site.pictures(cell):
+            assert cell.metadata["mystnb"]["image"]["alt"] == picture["alt"] and len(picture["alt"].split()) > 9
             pictures += 1
     assert pictures > 3
+
+
+def test_a_curve_is_turned_round_in_the_dark_and_what_says_nothing_of_itself_is_dimmed():
+    told = [{"alt": "a", "invertible": True}, {"alt": "a", "invertible": False}, {"alt": "a"}]
+    classes = []
+    for metadata in told:
+        output = nbformat.v4.new_output("display_data", {"image/png": "iVBO"}, metadata={"image/png": metadata})
+        site.dress(cell := nbformat.v4.new_code_cell("", outputs=[output]))
+        classes.append(cell.metadata["mystnb"]["image"]["classes"])
+    assert classes == ["invertible", "dimmable", "dimmable"]
 
 
 def test_a_picture_that_says_nothing_is_refused():
     output = nbformat.v4.new_output("display_data", {"image/png": "iVBO"})
     with pytest.raises(KeyError):
-        list(site.alt_texts(nbformat.v4.new_code_cell("", outputs=[output])))
+        site.dress(nbformat.v4.new_code_cell("", outputs=[output]))
 
 
 def test_exercises_are_there_without_solutions_and_say_how_they_are_done(source):
@@ -124,7 +134,7 @@ def test_the_first_page_has_every_lesson_with_its_picture(source):
     page = (source / "index.md").read_text(encoding="utf-8")
     for name in NAMES:
         assert page.count(f"](notebooks/{name}.ipynb)\n") == 1 and f" <notebooks/{name}>" in page
-        (alt,) = re.findall(rf"!\[([^\]]+)\]\(notebooks/images/{name}\.png\)", page)
+        (alt,) = re.findall(rf"{{image}} notebooks/images/{name}\.png\n:alt: (.+)", page)
         assert len(alt.split()) > 9 and (source / "notebooks" / "images" / f"{name}.png").stat().st_size > 5000
     in_order = ["notebooks/06", "exercises/index>", "glossary/index>", "claims>", "LECTURERS>", "INSTRUCTORS>", "api/"]
     places = [page.rindex(entry) for entry in in_order]

@@ -14,11 +14,12 @@ SIZE = 16
 def shown(frame):
     """The numbers in the cells, the ends of the blue hands on clocks of size 1, the angles and the dot product."""
     rows = re.findall(r'text-anchor="middle" fill="#000">(.*?)</text>', frame)
-    cells = [[float(n.replace("−", "-")) for n in re.findall(r">([^<]+)</tspan>", row)] for row in rows]
-    blue = re.search(r'd="([^"]*)" stroke="#0072b2"', frame)[1]
-    hands = re.findall(r"M([\d.]+) 127L([\d.]+) ([\d.]+)", blue)
-    tips = [((float(x) - float(middle)) / 29, (127 - float(y)) / 29) for middle, x, y in hands]
-    angles = re.findall(r">([\d.]+)°</tspan>", frame)
+    halves = [[float(n.replace("−", "-")) for n in re.findall(r">([^<]+)</tspan>", row)] for row in rows]
+    cells = [halves[0] + halves[2], halves[1] + halves[3]]
+    blue = " ".join(re.findall(r'd="([^"]*)" stroke="#0072b2"', frame))
+    hands = re.findall(r"M([\d.]+) 133L([\d.]+) ([\d.]+)", blue)
+    tips = [((float(x) - float(middle)) / 29, (133 - float(y)) / 29) for middle, x, y in hands]
+    angles = re.findall(r">([\d.]+)°</text>", frame)
     return cells, tips, angles, float(re.search(r"<b>(−?-?[\d.]+)</b>", frame)[1])
 
 
@@ -43,7 +44,8 @@ def test_the_angles_depend_on_the_offset_alone_and_so_does_the_dot_product(offse
 
 def test_a_positive_number_is_orange_and_a_negative_one_blue():
     colours = re.findall(r'h34" stroke="#([0-9a-f]{3})"/>', widgets.position_code_frame(SIZE, 0, 5))
-    values = sinusoidal_table(6, SIZE)[[0, 5]].flatten().tolist()
+    table = sinusoidal_table(6, SIZE)[[0, 5]]
+    values = [*table[:, :8].flatten().tolist(), *table[:, 8:].flatten().tolist()]
     for colour, value in zip(colours, values, strict=True):
         red, blue = int(colour[0], 16), int(colour[2], 16)
         assert (red > blue, red < blue) == (value > 0.05, value < -0.05) or abs(value) < 0.1

@@ -20,8 +20,8 @@ def test_every_curve_and_bucket_is_drawn_and_told():
 
 
 def test_a_share_of_one_is_on_the_top_line_and_zero_on_the_bottom():
-    top, bottom = re.findall(r'd="M60 (\d+)H500"', by_length_frame(CURVES))[::-2]
-    first, second = re.findall(r'd="M70 ([\d.]+)L490 ([\d.]+)"', by_length_frame(CURVES))
+    top, bottom = re.findall(r'd="M44 (\d+)H380"', by_length_frame(CURVES))[::-2]
+    first, second = re.findall(r'd="M56 ([\d.]+)L366 ([\d.]+)"', by_length_frame(CURVES))
     assert float(first[0]) == float(top) and float(second[1]) == float(bottom)
 
 

@@ -6,14 +6,14 @@ function render({ model, el }) {
   frame.className = "am-frame";
   frame.setAttribute("aria-live", "polite");
   const waiting = document.createElement("i");
-  waiting.textContent = "Being computed; without a running kernel it cannot be.";
+  waiting.textContent = "The last one; what is chosen is being computed, which takes a running kernel.";
   const box = document.createElement("div");
   box.className = "am-controls";
 
   function draw() {
     const chosen = model.get("chosen");
     const shown = model.get("frames")[chosen.join(",")];
-    frame.style.opacity = shown === undefined ? 0.4 : 1;
+    frame.style.filter = shown === undefined ? "grayscale(1)" : "";
     waiting.hidden = shown !== undefined;
     if (shown !== undefined) frame.innerHTML = shown;
     box.querySelectorAll("[data-control]").forEach((input, i) => {

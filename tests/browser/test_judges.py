@@ -33,6 +33,75 @@ def test_what_fits_or_is_not_projected_is_no_fault(page):
     assert judges.overflow(page, root(page, body)) == []
 
 
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (f"<p>{LONG}</p>", "the page scrolls sideways"),
+        (f"<p>{LONG}</p>", '" lies outside of the page'),
+        (
+            '<main style="overflow: auto"><h1>a</h1><img alt="wide" style="width: 1400px; height: 9px">',
+            '"wide" lies out',
+        ),
+        ('<div style="overflow: hidden; width: 90px"><p style="width: 99px; text-align: right">end', '"end" is cut'),
+        ('<div style="overflow: clip"><p style="margin-left: -60px">start', '"start" is cut'),
+    ],
+)
+def test_what_cannot_be_scrolled_to_is_seen(page, body, said):
+    root(page, body)
+    assert any(said in fault for fault in judges.out_of_reach(page))
+
+
+def test_what_scrolls_by_itself_or_is_drawn_in_is_in_reach(page):
+    scrolls = f'<h1>a</h1><pre style="overflow: auto">{LONG}</pre>'
+    drawer = '<nav style="position: fixed; right: -200px; width: 200px; overflow: hidden">menu</nav>'
+    unseen = '<div style="position: absolute; width: 1px; overflow: hidden; white-space: nowrap">for the ear</div>'
+    root(page, f'<div style="overflow-x: hidden">{scrolls}{drawer}{unseen}</div>')
+    assert judges.out_of_reach(page) == []
+
+
+def test_what_scrolls_without_a_sign_is_seen(page):
+    root(page, f'<article><pre style="overflow: auto">{LONG}</pre><p>short</p></article>')
+    assert judges.unsigned(page) == ['scrolls without a sign: <pre class="">']
+    page.add_style_tag(content="pre { mask-image: linear-gradient(to left, #0000, #000 2em) }")
+    assert judges.unsigned(page) == []
+
+
+LIGHT = '<path d="M20 45h0" stroke="#f0e442" stroke-width="60" stroke-linecap="round"/>'
+
+
+def drawing(content, more=""):
+    return (
+        f'<article><div class="am-frame"><svg viewBox="0 0 200 100" width="200" {more}>{content}</svg></div></article>'
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "more", "said"),
+    [
+        ('<text y="50" font-size="16">tiny</text>', 'style="width: 100px"', '"tiny" is 8.0 pixels high'),
+        ('<text x="190" y="50">far</text>', "", '"far" is cut'),
+        (f'{LIGHT}<text x="5" y="50" fill="#fff">lit</text>', "", '"lit" has a contrast of 1.3'),
+        (f'<text x="5" y="50">below</text>{LIGHT}', "", '"below" has a contrast of 1.0'),
+        ('<g opacity="0.3"><text x="5" y="50">faint</text></g>', "", '"faint" has a contrast of'),
+        ('<text x="5" y="50" fill="#e69f00">◆</text>', "", '"◆" has a contrast of 2.3'),
+    ],
+)  # fmt: skip
+def test_a_text_that_is_hard_to_read_in_a_drawing_is_seen(page, content, more, said):
+    body = root(page, drawing(content, more))
+    assert [fault[: len(said)] for fault in judges.hard_to_read(page, body)] == [said]
+
+
+def test_texts_that_can_be_read_are_no_fault(page):
+    line, bar = '<path d="M0 0L200 100" stroke="#999"/>', '<rect width="200" height="60" fill="#0072b2"/>'
+    body = root(page, drawing(f'{line}{bar}<text x="20" y="50" fill="#fff">on blue</text>'))
+    assert judges.hard_to_read(page, body) == []
+    dark = "<style>article { background: #131416; color: #cfd0d0 }</style>"
+    texts = '<text x="5" y="50">on the page</text><text y="80" fill="#d55e00">◆</text>'
+    assert judges.hard_to_read(page, root(page, dark + drawing(texts, 'fill="currentColor"'))) == []
+    faint = "<style>article p { color: #333 }</style><article><p>beside it</p></article>"
+    assert judges.hard_to_read(page, root(page, dark + faint)) == ['"beside it" has a contrast of 1.5']
+
+
 @pytest.mark.parametrize("text", [r"<p>so $a_i = 1$ is</p>", r"<p>\(a\)</p>", "<mjx-merror>a_i_j</mjx-merror>"])
 def test_maths_that_is_not_typeset_is_seen(page, text):
     assert len(judges.untypeset(page, root(page, text))) == 1

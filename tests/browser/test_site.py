@@ -2,12 +2,15 @@
 
 import functools
 import http.server
+import re
 import threading
 
 import pytest
 
+from browser import judges
 from browser.conftest import watched
-from course_lib import site, web
+from browser.widgets import in_every_state
+from course_lib import lessons, site, web
 
 pytestmark = pytest.mark.browser
 
@@ -120,6 +123,45 @@ def test_a_page_that_scrolls_sideways_is_seen(page, address):
     assert too_wide(page)
 
 
+# One page of each kind.
+KINDS = (
+    "index", "notebooks/02_bahdanau_attention", "notebooks/exercises/03_scaled_dot_product", "glossary/additive-score",
+    "glossary/index", "glossary/claims", "api/attention", "LECTURERS", "INSTRUCTORS", "search",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_nothing_is_out_of_reach_on_any_width(page, address, name):
+    visit(page, address, f"{name}.html")
+    page.evaluate(FEW_BLOCKS)
+    wrong = {}
+    for width in range(360, 1921, 40):
+        page.set_viewport_size({"width": width, "height": 720})
+        wrong[width] = judges.out_of_reach(page)
+    assert {width: found for width, found in wrong.items() if found} == {}
+
+
+# ---- the explorers of all lessons, in the light, in the dark and on a phone ----
+
+
+@pytest.mark.parametrize("where", ["light", "dark", "phone"])
+@pytest.mark.parametrize("lesson", [path.stem for path in lessons.find()])
+def test_an_explorer_can_be_read_in_every_state(page, address, lesson, where):
+    page.emulate_media(color_scheme=where if where == "dark" else "light")
+    if where == "phone":
+        page.set_viewport_size({"width": 360, "height": 740})
+    visit(page, address, f"notebooks/{lesson}.html")
+    narrow = [judges.UNSIGNED, judges.OUT_OF_REACH] if where == "phone" else []
+    assert in_every_state(page, judges.HARD_TO_READ, *narrow) == []
+
+
+def test_what_cannot_be_read_in_a_later_state_is_seen(page, address):
+    visit(page, address, "notebooks/00_warm_up.html")
+    page.add_style_tag(content=".am-frame:has([aria-label*='after 8 steps']) text { fill: #ddd }")
+    found = in_every_state(page, judges.HARD_TO_READ)
+    assert found and all(fault.startswith("steps at 8: ") for fault in found)
+
+
 # ---- what moves ----
 
 
@@ -214,6 +256,28 @@ def test_claims_are_filtered_by_verdict(page, address, shoot):
     assert page.locator(f"{VERDICTS}:visible").count() == every
 
 
+@pytest.mark.parametrize("served", [True, False], ids=["from a server", "from a folder"])
+def test_the_chosen_verdict_is_in_the_address(page, address, built_site, served):
+    base = address if served else built_site.as_uri()
+    visit(page, base, "glossary/claims.html#A10")
+    page.get_by_label("Verdict").select_option("does not hold")
+    assert page.url == f"{base}/glossary/claims.html?verdict=does+not+hold#A10"
+    shown = page.locator(f"{VERDICTS}:visible").count()
+    page.goto("about:blank")
+    page.goto(f"{base}/glossary/claims.html?verdict=does+not+hold#A10")
+    assert page.locator(f"{VERDICTS}:visible").count() == shown < page.locator(VERDICTS).count()
+    assert page.get_by_label("Verdict").input_value() == "does not hold"
+    assert 0 <= page.locator("#A10").bounding_box()["y"] < 720
+    page.get_by_label("Verdict").select_option("any")
+    assert page.url == f"{base}/glossary/claims.html#A10"
+
+
+def test_a_verdict_that_no_claim_has_leaves_all_shown(page, address):
+    visit(page, address, "glossary/claims.html?verdict=perhaps")
+    assert page.locator(f"{VERDICTS}:visible").count() == page.locator(VERDICTS).count()
+    assert page.get_by_label("Verdict").input_value() == ""
+
+
 def test_without_javascript_every_claim_is_shown(browser, address):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
@@ -231,6 +295,31 @@ def test_the_search_finds_a_term(page, address, built_site, served, shoot):
     page.wait_for_load_state("networkidle")
     assert "glossary/permutation-equivariance.html" in page.locator("#search-results ul.search").inner_html()
     shoot(page, "site-search")
+
+
+@pytest.mark.parametrize("query", ["softmax", "attention", "sqrt", "gradient"])
+def test_the_search_quotes_formulas_as_they_are_read(page, address, query, shoot):
+    visit(page, address, f"search.html?q={query}")
+    page.locator("#search-results li .context").first.wait_for()
+    page.wait_for_load_state("networkidle")
+    page.wait_for_timeout(300)
+    results = page.query_selector("#search-results")
+    assert judges.untypeset(page, results) == []
+    assert not re.search(r"\\[a-zA-Z({\[]|[\ue000-\uf8ff]", results.inner_text())
+    if query == "softmax":
+        page.locator("#search-results mjx-container").first.wait_for()
+        shoot(page, "site-search-formulas")
+
+
+def test_what_scrolls_shows_where_there_is_more(page, address):
+    page.set_viewport_size({"width": 360, "height": 720})
+    visit(page, address, "notebooks/01_rnn_bottleneck.html")
+    assert judges.unsigned(page) == []
+    box = page.locator("article pre.scrolls").first
+    fades = "(box) => ['--before', '--after'].map((side) => box.style.getPropertyValue(side))"
+    assert box.evaluate(fades) == ["0px", "2.5rem"]
+    box.evaluate("(box) => new Promise((heard) => { box.onscroll = heard; box.scrollLeft = 9999; })")
+    assert box.evaluate(fades) == ["2.5rem", "0px"]
 
 
 def test_what_scrolls_within_the_page_can_be_reached_by_keyboard(page, address):

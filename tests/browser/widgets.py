@@ -8,6 +8,21 @@ VIEW = "application/vnd.jupyter.widget-view+json"
 IN_FOCUS = "(widget) => widget.contains(document.activeElement)"
 VALUE = "document.activeElement.value"
 PICTURE = "(widget) => widget.querySelector('.am-frame, .am-painter').innerHTML"
+# Each control at its first, its middle and its last value, the others as they were at the start.
+IN_EVERY_STATE = """async () => {
+  const found = new Set();
+  for (const explorer of document.querySelectorAll(".am-explorer"))
+    for (const control of explorer.querySelectorAll("input[type=range], select")) {
+      const [place, last] = control.max ? ["value", Number(control.max)] : ["selectedIndex", control.length - 1];
+      for (const value of [0, last >> 1, last, control[place]]) {
+        control[place] = value;
+        for (const kind of ["input", "change"]) control.dispatchEvent(new Event(kind, { bubbles: true }));
+        for (const judge of JUDGES)
+          for (const fault of await judge(explorer)) found.add(`${control.ariaLabel ?? "mask"} at ${value}: ${fault}`);
+      }
+    }
+  return [...found];
+}"""
 CHANGED = f"([widget, before]) => ({PICTURE})(widget) !== before"
 
 
@@ -37,3 +52,8 @@ def move(page, widget):
     if page.evaluate(VALUE) == value:
         page.keyboard.press("ArrowLeft")
     page.wait_for_function(CHANGED, arg=[widget, before], timeout=300_000)
+
+
+def in_every_state(page, *judges):
+    """What these functions of an explorer, in JavaScript, find while its controls are moved."""
+    return page.evaluate(IN_EVERY_STATE.replace("JUDGES", f"[{', '.join(judges)}]"))

@@ -45,8 +45,19 @@ html_show_sphinx = False
 mathjax_path = "mathjax/tex-mml-chtml.js"
 html_logo = "_static/mark.svg"
 html_theme_options = {
-    "light_css_variables": {"color-brand-primary": "#0067a3", "color-brand-content": "#0067a3"},
-    "dark_css_variables": {"color-brand-primary": "#74bbee", "color-brand-content": "#74bbee"},
+    "light_css_variables": {
+        "color-brand-primary": "#0067a3",
+        "color-brand-content": "#0067a3",
+        "inverted": "none",
+        "dimmed": "none",
+    },
+    # White becomes the page's dark; of what cannot be turned round every colour keeps its contrast to the others.
+    "dark_css_variables": {
+        "color-brand-primary": "#74bbee",
+        "color-brand-content": "#74bbee",
+        "inverted": "invert(0.93) hue-rotate(180deg)",
+        "dimmed": "brightness(0.75)",
+    },
 }
 
 

@@ -1,4 +1,5 @@
-// What the pages do beside what Sphinx makes: cards on links to terms, the filter of the claims, keys for what scrolls.
+// What the pages do beside what Sphinx makes: cards on links to terms, the filter of the claims, formulas
+// in what the search quotes, keys and a sign for what scrolls.
 (() => {
   const assets = new URL(".", document.currentScript.src).href;
 
@@ -32,7 +33,7 @@
     described = null;
   }
   function typeset() {
-    if (window.MathJax) return window.MathJax.typesetPromise?.([card]);
+    if (window.MathJax) return window.MathJax.typesetPromise?.([card, ...document.querySelectorAll("#search-results .context")]);
     // A page without a formula of its own has not loaded MathJax.
     window.MathJax = { startup: { typeset: false, ready: () => (MathJax.startup.defaultReady(), typeset()) } };
     document.head.append(Object.assign(document.createElement("script"), { src: `${assets}mathjax/tex-mml-chtml.js` }));
@@ -65,21 +66,62 @@
     filter.innerHTML = `<label>Verdict <select><option value="">any</option></select></label> <output></output>`;
     const [menu, told] = [filter.querySelector("select"), filter.querySelector("output")];
     [...new Set(verdicts.flat())].forEach((verdict) => menu.add(new Option(verdict)));
-    menu.addEventListener("change", () => {
+    function choose() {
       rows.forEach((row, i) => (row.hidden = menu.value && !verdicts[i].includes(menu.value)));
       told.textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} claims are shown`;
+    }
+    menu.addEventListener("change", () => {
+      choose();
+      const query = menu.value ? `?${new URLSearchParams({ verdict: menu.value })}` : location.pathname;
+      history.replaceState(null, "", query + location.hash);
     });
+    menu.value = new URLSearchParams(location.search).get("verdict");
+    if (menu.value) choose();
+    else menu.value = ""; // nothing is asked for, or what no claim has
     table.closest(".table-wrapper").before(filter);
   }
 
-  // ---- what scrolls within the page can be reached by keyboard ----
+  // ---- what the search quotes: each formula is one letter of no alphabet while Sphinx cuts and marks the text ----
+  function quoteFormulas() {
+    const { htmlToText, makeSearchSummary } = Search;
+    let formulas = [];
+    let waiting = 0;
+    Search.htmlToText = (page, anchor) => {
+      const letter = (formula) => String.fromCharCode(0xe000 + formulas.push(formula) - 1);
+      return htmlToText(page.replace(/<(span|div) class="math[^]*?<\/\1>/g, letter), anchor);
+    };
+    Search.makeSearchSummary = (...found) => {
+      formulas = [];
+      const summary = makeSearchSummary(...found);
+      if (!summary) return summary;
+      const quoted = [];
+      const place = (letter) => (quoted.push(formulas[letter.charCodeAt() - 0xe000]), "<span></span>");
+      summary.innerHTML = summary.innerHTML.replace(/[\ue000-\uf8ff]/g, place);
+      const places = [...summary.querySelectorAll("span")];
+      setTimeout(() => places.forEach((place, i) => (place.outerHTML = quoted[i])));
+      clearTimeout(waiting);
+      if (quoted.length) waiting = setTimeout(typeset, 50);
+      return summary;
+    };
+  }
+
+  // ---- what scrolls within the page can be reached by keyboard, and fades where it goes on ----
+  const FADE = "2.5rem";
+  function fade(box) {
+    box.style.setProperty("--before", box.scrollLeft > 1 ? FADE : "0px");
+    box.style.setProperty("--after", box.scrollLeft + box.clientWidth < box.scrollWidth - 1 ? FADE : "0px");
+  }
   function reachable() {
     const width = document.querySelector("article").clientWidth;
     document.querySelectorAll("article mjx-container").forEach((formula) => {
       if (formula.getBoundingClientRect().width > width) formula.classList.add("wide");
     });
-    document.querySelectorAll("article :is(pre, .table-wrapper, .output, mjx-container, .am-frame, dt)").forEach((box) => {
-      if (box.scrollWidth > box.clientWidth && getComputedStyle(box).overflowX !== "visible") box.tabIndex = 0;
+    document.querySelectorAll("article :is(pre, .table-wrapper, .output, mjx-container, .am-explorer, .am-frame, dt)").forEach((box) => {
+      const scrolls = box.scrollWidth > box.clientWidth && getComputedStyle(box).overflowX !== "visible";
+      box.classList.toggle("scrolls", scrolls);
+      if (!scrolls) return;
+      box.tabIndex = 0;
+      fade(box);
     });
   }
 
@@ -95,7 +137,10 @@
     document.body.append(card);
     const claims = document.querySelector("#the-ledger-of-claims > .table-wrapper table");
     if (claims) addFilter(claims);
+    if (typeof Search === "object") quoteFormulas();
     new ResizeObserver(settle).observe(document.querySelector("article"));
+    addEventListener("input", reachable); // an explorer's next frame may be wider
+    addEventListener("scroll", ({ target }) => target.matches?.(".scrolls") && fade(target), true);
   });
   // A page opened from a folder may not read others to quote from what was found.
   if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
