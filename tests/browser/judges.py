@@ -74,7 +74,7 @@ OUT_OF_REACH = """() => {
     if (!text && !node.matches?.("img, svg, input, select, mjx-container")) continue;
     if (node.parentElement.closest("mjx-container, svg, select, script, style")) continue;
     range.selectNode(node);
-    const own = range.getBoundingClientRect();
+    const own = (text ? range : node).getBoundingClientRect();
     if (own.width < 2 || !own.height) continue;
     const name = JSON.stringify((text || node.alt || node.localName).slice(0, 40));
     let { left, right } = own, drawer = false;
@@ -97,14 +97,14 @@ OUT_OF_REACH = """() => {
   return [...found].slice(0, 3);
 }"""
 
-UNSIGNED = """() => [...document.querySelectorAll("article *")]
+UNSIGNED = """(root) => [root, ...root.querySelectorAll("*")]
   .filter((box) => box.scrollWidth > box.clientWidth + 1 && box.clientWidth > 2 && !box.querySelector("h1"))
   .map((box) => [box, getComputedStyle(box)])
   .filter(([, { overflowX, maskImage }]) => /auto|scroll/.test(overflowX) && maskImage === "none")
   .map(([box]) => `scrolls without a sign: <${box.localName} class="${box.className}">`)"""
 
 # Of every text of an explorer: its size on the screen, whether it lies within its drawing, and its contrast with what
-# is painted behind it, at a few points. A mark that is no word needs less contrast.
+# is painted behind it, at a few points. A mark that is no word may stand on its line.
 HARD_TO_READ = """(root) => {
   const found = new Set(), range = document.createRange();
   const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
@@ -158,14 +158,16 @@ HARD_TO_READ = """(root) => {
     const tall = Math.max(frame.top - box.top, box.bottom - frame.bottom);
     if (wide > 1 || tall > 4) found.add(`"${text}" is cut`);
     if (!drawings.has(svg)) drawings.set(svg, shapes(svg));
+    const word = /[\\p{L}\\d]/u.test(text);
     const letters = rgba(svg ? style.fill : style.color, alpha(parent));
     const contrasts = [0.1, 0.3, 0.5, 0.7, 0.9].flatMap((u) => [0.4, 0.6].map((v) => {
-      const [below, hidden] = behind(node, page, drawings.get(svg), box.left + u * box.width, box.top + v * box.height);
+      const [x, y] = [box.left + u * box.width, box.top + v * box.height];
+      const [below, hidden] = behind(node, page, word ? drawings.get(svg) : [], x, y);
       const [a, b] = [light(over(letters, below)), light(below)];
       return hidden ? 1 : Math.max(a, b) / Math.min(a, b);
     }));
     const second = contrasts.sort((a, b) => a - b)[1];  // a thin line behind a letter does not hide it
-    if (second < (/[\\p{L}\\d]/u.test(text) ? 4.5 : 3)) found.add(`"${text}" has a contrast of ${second.toFixed(1)}`);
+    if (second < (word ? 4.5 : 3)) found.add(`"${text}" has a contrast of ${second.toFixed(1)}`);
   }
   return [...found];
 }"""
@@ -192,9 +194,9 @@ def out_of_reach(page):
     return page.evaluate(OUT_OF_REACH)
 
 
-def unsigned(page):
-    """What scrolls sideways in an article and does not show it."""
-    return page.evaluate(UNSIGNED)
+def unsigned(page, root):
+    """What of an element scrolls sideways and does not show it."""
+    return page.evaluate(UNSIGNED, root)
 
 
 def hard_to_read(page, root):

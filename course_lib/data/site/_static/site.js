@@ -33,7 +33,8 @@
     described = null;
   }
   function typeset() {
-    if (window.MathJax) return window.MathJax.typesetPromise?.([card, ...document.querySelectorAll("#search-results .context")]);
+    const late = [card, ...document.querySelectorAll("#search-results .context")];
+    if (window.MathJax) return window.MathJax.typesetPromise?.(late);
     // A page without a formula of its own has not loaded MathJax.
     window.MathJax = { startup: { typeset: false, ready: () => (MathJax.startup.defaultReady(), typeset()) } };
     document.head.append(Object.assign(document.createElement("script"), { src: `${assets}mathjax/tex-mml-chtml.js` }));
@@ -84,8 +85,13 @@
   // ---- what the search quotes: each formula is one letter of no alphabet while Sphinx cuts and marks the text ----
   function quoteFormulas() {
     const { htmlToText, makeSearchSummary } = Search;
+    const places = [];
     let formulas = [];
     let waiting = 0;
+    function fill() {
+      places.splice(0).forEach(([place, formula]) => (place.outerHTML = formula));
+      typeset();
+    }
     Search.htmlToText = (page, anchor) => {
       const letter = (formula) => String.fromCharCode(0xe000 + formulas.push(formula) - 1);
       return htmlToText(page.replace(/<(span|div) class="math[^]*?<\/\1>/g, letter), anchor);
@@ -93,14 +99,12 @@
     Search.makeSearchSummary = (...found) => {
       formulas = [];
       const summary = makeSearchSummary(...found);
-      if (!summary) return summary;
-      const quoted = [];
-      const place = (letter) => (quoted.push(formulas[letter.charCodeAt() - 0xe000]), "<span></span>");
-      summary.innerHTML = summary.innerHTML.replace(/[\ue000-\uf8ff]/g, place);
-      const places = [...summary.querySelectorAll("span")];
-      setTimeout(() => places.forEach((place, i) => (place.outerHTML = quoted[i])));
+      const letters = summary?.textContent.match(/[\ue000-\uf8ff]/g);
+      if (!letters) return summary;
+      summary.innerHTML = summary.innerHTML.replace(/[\ue000-\uf8ff]/g, "<span></span>");
+      summary.querySelectorAll("span").forEach((place, i) => places.push([place, formulas[letters[i].charCodeAt() - 0xe000]]));
       clearTimeout(waiting);
-      if (quoted.length) waiting = setTimeout(typeset, 50);
+      waiting = setTimeout(fill, 50);
       return summary;
     };
   }
@@ -112,9 +116,9 @@
     box.style.setProperty("--after", box.scrollLeft + box.clientWidth < box.scrollWidth - 1 ? FADE : "0px");
   }
   function reachable() {
-    const width = document.querySelector("article").clientWidth;
+    const edge = document.querySelector("article").getBoundingClientRect().right;
     document.querySelectorAll("article mjx-container").forEach((formula) => {
-      if (formula.getBoundingClientRect().width > width) formula.classList.add("wide");
+      if (formula.getBoundingClientRect().right > edge) formula.classList.add("wide");
     });
     document.querySelectorAll("article :is(pre, .table-wrapper, .output, mjx-container, .am-explorer, .am-frame, dt)").forEach((box) => {
       const scrolls = box.scrollWidth > box.clientWidth && getComputedStyle(box).overflowX !== "visible";
