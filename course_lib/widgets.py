@@ -551,7 +551,7 @@ class MaskPainter(Live):
     _esm = (DATA / "mask_painter.js").read_text(encoding="utf-8")
     _css = (
         STYLE + ".am-painter td, .am-painter th { padding: 0.3em min(0.6em, 1vw); text-align: center; }\n"
-        "@media (max-width: 30em) { .am-painter td span { display: block; } }"
+        "@media (max-width: 30em) { .am-painter td span { display: block; } .am-painter button { padding: 0; } }"
     )
     words = traitlets.List().tag(sync=True)
     scores = traitlets.List().tag(sync=True)
