@@ -18,7 +18,7 @@ SEEDS = Path(__file__).resolve().parent / "data" / "seeds.json"
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 # What a kernel and its client say to each other could else be read by other users of the machine.
-ENCRYPTED = Config(KernelManager={"transport_encryption": "auto"})
+ENCRYPTED = {"KernelManager": {"transport_encryption": "auto"}}
 
 
 class LessonError(SystemExit):
@@ -48,7 +48,7 @@ def execute(path, environment):
         timeout=None,
         coalesce_streams=True,
         record_timing=False,
-        config=ENCRYPTED,
+        config=Config(ENCRYPTED),
         resources={"metadata": {"path": str(path.parent)}},
     )
     started = time.perf_counter()

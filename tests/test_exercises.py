@@ -9,6 +9,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbclient import NotebookClient
+from traitlets.config import Config
 
 from course_lib import lessons, workbook
 from course_lib.checks import exercises
@@ -102,7 +103,7 @@ def failures(notebook):
     NotebookClient(
         notebook,
         timeout=900,
-        config=lessons.ENCRYPTED,
+        config=Config(lessons.ENCRYPTED),
         allow_errors=True,
         resources={"metadata": {"path": str(FOLDER)}},
     ).execute(env=environment)
