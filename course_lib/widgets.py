@@ -619,7 +619,7 @@ def two_sources_frame(heads: int, weight: float) -> str:
 def heads_frame(
     words: Sequence[str], weights: np.ndarray, query: int, threshold: float = 0.0, only: int | None = None
 ) -> str:
-    """Where one word looks, head by head: a line to each word, the darker the more weight.
+    """Where one word looks, head by head: a line to each word, the stronger the more weight.
 
     Args:
         weights: (head, query, key).
