@@ -15,7 +15,9 @@ function grow() {
   const used = (Math.max(...bottoms) - slide.getBoundingClientRect().top) / Reveal.getScale();
   const room = Math.max(0, 690 - used);
   if (drawings.length) {
-    const tall = drawings.reduce((sum, drawing) => sum + drawing.height.baseVal.value, 0);
+    const boxes = drawings.map((drawing) => drawing.getBoundingClientRect()); // some stand side by side
+    const [top, bottom] = [Math.min(...boxes.map((box) => box.top)), Math.max(...boxes.map((box) => box.bottom))];
+    const tall = (bottom - top) / Reveal.getScale();
     // Other frames of an explorer may be a few lines taller than the one now shown.
     slide.style.setProperty("--am-zoom", Math.min(1.6, Math.max(1, (tall + room - 60) / tall)));
   } else if (figures.length === 1) {
