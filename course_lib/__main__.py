@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from course_lib.environment import ROOT, go_where_complete, require_python
+from course_lib.environment import EXTRAS_MB, ROOT, go_where_complete, require_python
 
 
 @contextlib.contextmanager
@@ -276,7 +276,7 @@ ON_SHOW = (slides, site, warm)
 ALL = (setup, lab, workbook, test, check, notebooks, format, record, seeds, pages, bench, *ON_SHOW, *IN_CLASS)
 VERBS = {verb.__name__: verb for verb in ALL}
 NEEDED = {
-    **dict.fromkeys((test, check, format), {"teach", "test", "web"}),
+    **dict.fromkeys((test, check, format), set(EXTRAS_MB)),
     **dict.fromkeys(IN_CLASS, {"teach"}),
     **dict.fromkeys(ON_SHOW, {"web"}),
 }

@@ -38,7 +38,6 @@ document.querySelector(".slides").addEventListener("keydown", (event) => {
 // this deck again, in a window that the projected deck has opened; they tell it that they are there.
 const channel = "attention-measured";
 const others = new Set();
-const cellOf = (control) => control.closest("[id^=cell-id]");
 const controlsOf = (cell) => [...cell.querySelectorAll(".jupyter-widgets :is(input, select, button)")];
 const tell = (to, told) => to.postMessage({ channel, ...told }, "*"); // decks opened from a folder have no origin
 
@@ -49,7 +48,7 @@ if (window.parent.opener && window.parent !== window) {
 for (const kind of ["input", "change", "click"]) {
   document.addEventListener(kind, ({ target, isTrusted }) => {
     if (!isTrusted || !target.closest(".jupyter-widgets") || (kind === "click") !== target.matches("button")) return;
-    const cell = cellOf(target);
+    const cell = target.closest("[id^=cell-id]");
     const told = { kind, cell: cell.id, place: controlsOf(cell).indexOf(target), value: target.value, checked: target.checked };
     others.forEach((other) => tell(other, told));
   });
