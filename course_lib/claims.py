@@ -16,6 +16,7 @@ from pathlib import Path
 
 from IPython.display import display
 
+from course_lib.curriculum import name_of
 from course_lib.fingerprint import fingerprint
 from course_lib.processes import side_by_side
 from course_lib.training import course_seed
@@ -258,7 +259,7 @@ class Experiment:
 class Lesson:
     """What a lesson's experiments and verdicts belong to.
 
-    >>> lesson = Lesson("01_rnn_bottleneck")
+    >>> lesson = Lesson("rnn_bottleneck")
     >>> @lesson.experiment(variants={"fair": {"sides": 6}})
     ... def throw(seed, sides):
     ...     return seed % sides
@@ -267,7 +268,7 @@ class Lesson:
     """
 
     def __init__(self, name: str):
-        self.name = name
+        self.name = name_of(name)  # in older workbooks its number stands before it
 
     def experiment(self, *, variants: dict[str, dict], seeds: int = 5, alone: bool = False) -> Callable:
         """Makes an experiment of a function `f(seed, **settings)` that returns numbers, lists and dicts.
@@ -286,7 +287,7 @@ def boxes(notebook) -> list[dict]:
     return [output["data"][MIME] for output in outputs if MIME in output.get("data", {})]
 
 
-def missing_boxes(notebook, lesson: int) -> set[str]:
+def missing_boxes(notebook, lesson: str) -> set[str]:
     """Claims that the ledger has tested in this lesson and that have no verdict box in the notebook."""
     tested = {i: claim["tested_in"] for i, claim in ledger().items() if isinstance(claim["tested_in"], list)}
     return {i for i, lessons in tested.items() if lesson in lessons} - {box["id"] for box in boxes(notebook)}

@@ -13,6 +13,8 @@ from nbclient.exceptions import CellExecutionError
 from nbformat.sign import NotebookNotary
 from traitlets.config import Config
 
+from course_lib.curriculum import name_of
+
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 SEEDS = Path(__file__).resolve().parent / "data" / "seeds.json"
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
@@ -114,7 +116,8 @@ def keep_seed(path, seed, executed):
     from course_lib.claims import boxes  # with torch, which starting the lab can do without
 
     kept = seeds_kept()
-    before = kept.get(path.stem, {})
+    name = name_of(path)
+    before = kept.get(name, {})
     found = {box["id"]: box for box in boxes(executed or {"cells": []})}
     lesson = {}
     for box in boxes(nbformat.read(path, as_version=4)) + list(found.values()):
@@ -124,7 +127,7 @@ def keep_seed(path, seed, executed):
         verdict = found[box["id"]]["verdict"] if box["id"] in found else "no verdict"
         lesson[box["id"]] = {"conditions": conditions, "verdicts": {**verdicts, str(seed): verdict}}
     beside = SEEDS.with_suffix(".part")
-    beside.write_text(json.dumps(kept | {path.stem: lesson}, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    beside.write_text(json.dumps(kept | {name: lesson}, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     beside.replace(SEEDS)
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import nbformat
 
 from course_lib import claims, glossary, lessons
+from course_lib.curriculum import name_of, number_of
 
 MOST_FIGURES = 4  # shown of a verdict; its box has all
 
@@ -32,9 +33,9 @@ A number before a colon is the lesson's. This page is written by `make pages` fr
 
 
 class Verdict(NamedTuple):
-    """What one place found out about a claim: a lesson's number or "page", a link to the cell, the box's record."""
+    """What one place found out about a claim: a lesson's name or "page", a link to the cell, the box's record."""
 
-    place: int | str
+    place: str
     link: str
     record: dict
     seeds: str
@@ -76,10 +77,10 @@ def verdicts() -> dict[str, list[Verdict]]:
             if cell.cell_type == "markdown":
                 heading = (re.findall(r"^#+ (.+)", cell.source, re.MULTILINE) or [heading])[-1]
             for record in claims.boxes({"cells": [cell]}):
-                number = int(path.name[:2])
-                link = f"[lesson {number}: {heading}](../notebooks/{path.name}#cell-id={cell.id})"
-                seeds = same_under_seeds(record, kept.get(path.stem, {}).get(record["id"]))
-                found[record["id"]].append(Verdict(number, link, record, seeds))
+                name = name_of(path)
+                link = f"[lesson {number_of(name)}: {heading}](../notebooks/{path.name}#cell-id={cell.id})"
+                seeds = same_under_seeds(record, kept.get(name, {}).get(record["id"]))
+                found[record["id"]].append(Verdict(name, link, record, seeds))
     for claim, said in claims.ledger().items():
         if said["tested_in"] == "page":
             found[claim].append(Verdict("page", f"[below](#{claim})", claims.settled(claim), ""))
@@ -134,7 +135,8 @@ def _row(claim: str, every: list[Verdict]) -> str:
         more = [f"and {len(figures) - MOST_FIGURES} more"] if len(figures) > MOST_FIGURES else []
         cells = _outcome(record), "; ".join(figures[:MOST_FIGURES] + more), seeds, link
         for column, text in zip(columns, cells, strict=True):
-            column.append(f"{place}: {text}" if len(every) > 1 and text is not link else text)
+            before = place if place == "page" else number_of(place)
+            column.append(f"{before}: {text}" if len(every) > 1 and text is not link else text)
     said = claims.ledger()[claim]
     cells = [claim, said["sentence"], said["said_by"], *("<br>".join(column) for column in columns)]
     if not every:

@@ -6,11 +6,11 @@ from collections import Counter
 import pytest
 from wrong_answers import BANK
 
-from course_lib.checks import LESSONS, exercises
+from course_lib.checks import EXERCISED, exercises
 from course_lib.checks.engine import Exercise, Wrong, ask, examine
 
-for lesson in LESSONS:
-    importlib.import_module(f"wrong_answers.lesson_{lesson}")
+for lesson in EXERCISED:
+    importlib.import_module(f"wrong_answers.{lesson}")
 WRONG = [answer for answer in BANK if answer.says]
 RIGHT = [answer for answer in BANK if not answer.says]
 
@@ -38,7 +38,7 @@ def test_a_right_answer_passes_in_any_style(answer):
 
 def test_each_lesson_has_at_least_twelve_wrong_answers():
     counts = Counter(exercises()[answer.exercise].lesson for answer in WRONG)
-    assert counts.keys() == set(LESSONS) and min(counts.values()) >= 12 and counts.total() >= 72
+    assert counts.keys() == set(EXERCISED) and min(counts.values()) >= 12 and counts.total() >= 72
 
 
 def test_each_exercise_has_two_right_answers_in_other_styles():

@@ -200,7 +200,7 @@ def test_check_prints_a_tick_and_knows_its_exercises(monkeypatch, capsys):
 
 
 def test_no_two_exercises_have_one_name():
-    modules = [importlib.import_module(f"course_lib.checks.lesson_{number}") for number in checks.LESSONS]
+    modules = [importlib.import_module(f"course_lib.checks.{lesson}") for lesson in checks.EXERCISED]
     asked = [asked for module in modules for asked in module.ASKED]
     assert len({one.name for one in asked}) == len(asked) == len(checks.exercises())
 

@@ -9,6 +9,7 @@ import pytest
 
 from course_lib import claims
 from course_lib.claims import KINDS, MIME, Lesson, boxes, ledger, missing_boxes, verdict
+from course_lib.curriculum import LESSONS
 
 CLAIM = "N8"
 
@@ -39,7 +40,7 @@ def test_each_claim_has_a_sentence_its_source_and_a_place():
     for name, claim in ledger().items():
         assert claim["sentence"].strip() and claim["said_by"].strip() and claim["to_measure"].strip(), name
         places = claim["tested_in"]
-        assert places in ("page", "later") or (places and set(places) <= set(range(7))), name
+        assert places in ("page", "later") or (places and set(places) <= set(LESSONS)), name
 
 
 # ---- the verdict ----
@@ -156,12 +157,12 @@ def test_words_are_escaped(shown, monkeypatch):
 
 
 def test_a_claim_without_a_box_is_missed(shown):
-    wanted = missing_boxes({"cells": []}, 1)
-    assert CLAIM in wanted and all(1 in ledger()[claim]["tested_in"] for claim in wanted)
+    wanted = missing_boxes({"cells": []}, "rnn_bottleneck")
+    assert CLAIM in wanted and all("rnn_bottleneck" in ledger()[claim]["tested_in"] for claim in wanted)
     verdict(CLAIM, {"x": 1}, as_said="x > 0")
     cells = [{"outputs": [{"data": shown[0]}]}]
-    assert missing_boxes({"cells": cells}, 1) == wanted - {CLAIM}
-    assert missing_boxes({"cells": []}, 99) == set()
+    assert missing_boxes({"cells": cells}, "rnn_bottleneck") == wanted - {CLAIM}
+    assert missing_boxes({"cells": []}, "no_such_lesson") == set()
 
 
 # ---- experiments ----
@@ -192,8 +193,8 @@ def experiment(notebook, tmp_path, monkeypatch):
     def make(formula="size**seed", seeds=2, stop=None):
         RUNS.clear()
         monkeypatch.setattr(note, "stop", stop)
-        names = notebook(CELL.format(formula=formula, seeds=seeds), lesson=Lesson("01_trial"), note=note)
-        names["power"].file = tmp_path / "recorded" / "01_trial.json"
+        names = notebook(CELL.format(formula=formula, seeds=seeds), lesson=Lesson("trial"), note=note)
+        names["power"].file = tmp_path / "recorded" / "trial.json"
         return names["power"], RUNS
 
     return make
@@ -223,7 +224,7 @@ def test_live_and_side_by_side_give_the_same(experiment):
 
 
 def test_an_experiment_can_still_be_called():
-    assert Lesson("01_trial").experiment(variants={})(lambda seed, size: seed + size)(1, size=2) == 3
+    assert Lesson("trial").experiment(variants={})(lambda seed, size: seed + size)(1, size=2) == 3
 
 
 def test_a_fresh_record_is_used_without_a_run(experiment, recorded, monkeypatch):
@@ -312,7 +313,7 @@ def test_a_record_keeps_the_other_experiments_of_the_lesson(experiment, monkeypa
     assert kept["another"] == {"variant": {"hash": "0", "seeds": {"1": 5}}}
     assert list(kept) == ["another", "power"]
     assert all(re.fullmatch("[0-9a-f]{16}", variant["hash"]) for variant in kept["power"].values())
-    assert [file.name for file in power.file.parent.iterdir()] == ["01_trial.json"]
+    assert [file.name for file in power.file.parent.iterdir()] == ["trial.json"]
 
 
 def test_recording_in_workers_gives_the_same_file(experiment, monkeypatch):

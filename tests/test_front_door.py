@@ -240,8 +240,8 @@ def test_seeds_are_fresh_reach_the_lessons_and_verdicts_are_counted(tmp_path, mo
     printed = capsys.readouterr().out
     assert seen[0] == seen[1] and len(set(seen)) == 3
     assert all(f"seed {seed}" in printed for seed in seen)
-    assert re.search(r"01_a N8 +same in 2 of 3  \(holds: 2, does not hold: 1\)", printed)
-    assert re.search(r"02_b N8 +same in 2 of 3  \(holds: 2, no verdict: 1\)", printed)
+    assert re.search(r"a N8 +same in 2 of 3  \(holds: 2, does not hold: 1\)", printed)
+    assert re.search(r"b N8 +same in 2 of 3  \(holds: 2, no verdict: 1\)", printed)
     assert "the pages are written" in printed
 
 

@@ -8,7 +8,9 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from nbformat.v4.nbjson import reads, writes  # as it is: nbformat.read would mend what is wrong with cell ids
 
+from course_lib import curriculum
 from course_lib.claims import MIME, boxes, ledger, missing_boxes
+from course_lib.curriculum import name_of
 
 LESSONS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
 LARGEST = 1_500_000  # bytes
@@ -110,15 +112,23 @@ CHECKS = [
 each_check = pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 
 
+def test_the_lessons_stand_in_their_order_and_are_called_by_their_names():
+    assert [path.stem for path in LESSONS] == [f"{i:02}_{name}" for i, name in enumerate(curriculum.LESSONS)]
+    for path in LESSONS[1:]:
+        assert f'claims.Lesson("{name_of(path)}")' in "\n".join(
+            cell.source for cell in reads(path.read_text(encoding="utf-8")).cells
+        )
+
+
 @each_check
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_lesson(path, check):
-    assert check(reads(path.read_text(encoding="utf-8")), int(path.name[:2])) == []
+    assert check(reads(path.read_text(encoding="utf-8")), name_of(path)) == []
 
 
 # ---- a notebook that pleases every check, and one that displeases each ----
 
-LESSON = 1
+LESSON = "rnn_bottleneck"
 
 
 def box(claim):

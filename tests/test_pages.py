@@ -7,6 +7,7 @@ import nbformat
 import pytest
 
 from course_lib import claims, glossary, lessons, pages
+from course_lib.curriculum import name_of
 
 SEEDS = 10
 
@@ -77,7 +78,7 @@ def test_a_missing_verdict_is_seen(found, claim):
 def test_a_verdict_without_a_figure_is_seen(found):
     empty = copy.deepcopy(found)
     empty["G4"][0].record["figures"].clear()
-    assert pages.lacking(empty) == ["G4 has a verdict in 5 and no figure"]
+    assert pages.lacking(empty) == ["G4 has a verdict in transformer and no figure"]
 
 
 def test_any_change_of_a_verdict_changes_the_page(found):
@@ -122,7 +123,7 @@ def test_every_verdict_of_a_lesson_came_out_the_same_under_other_seeds():
     kept = lessons.seeds_kept()
     for path in lessons.find():
         for record in claims.boxes(nbformat.read(path, as_version=4)):
-            tried = kept[path.stem][record["id"]]
+            tried = kept[name_of(path)][record["id"]]
             assert tried["conditions"] == [record["as_said"], record["within"]], f"{path.stem}: {record['id']}"
             assert len(tried["verdicts"]) >= SEEDS, f"{path.stem}: {record['id']}"
             assert set(tried["verdicts"].values()) == {record["verdict"]}, f"{path.stem}: {record['id']}"
@@ -151,6 +152,6 @@ def test_seeds_add_up_until_the_conditions_change(tmp_path, monkeypatch):
         lessons.keep_seed(path, seed, lesson_with_a_box(path, verdict))
     lessons.keep_seed(path, 3, None)
     kept = json.loads((tmp_path / "seeds.json").read_text("utf-8"))
-    assert kept["01_trial"]["N8"]["verdicts"] == {"1": "holds", "2": "does not hold", "3": "no verdict"}
+    assert kept["trial"]["N8"]["verdicts"] == {"1": "holds", "2": "does not hold", "3": "no verdict"}
     lessons.keep_seed(path, 4, lesson_with_a_box(path, "holds", as_said="x > 2"))
-    assert lessons.seeds_kept() == {"01_trial": {"N8": {"conditions": ["x > 2", ""], "verdicts": {"4": "holds"}}}}
+    assert lessons.seeds_kept() == {"trial": {"N8": {"conditions": ["x > 2", ""], "verdicts": {"4": "holds"}}}}

@@ -7,14 +7,15 @@ from IPython.display import display
 
 from course_lib.checks import record
 from course_lib.checks.engine import Exercise, Question, Wrong, ask, examine
+from course_lib.curriculum import LESSONS
 
-LESSONS = range(1, 7)
+EXERCISED = LESSONS[1:]
 
 
 @cache
 def exercises() -> dict[str, Exercise | Question]:
     """Every exercise and question by its name, in the order of the lessons."""
-    modules = [importlib.import_module(f"course_lib.checks.lesson_{number}") for number in LESSONS]
+    modules = [importlib.import_module(f"course_lib.checks.{lesson}") for lesson in EXERCISED]
     return {asked.name: asked for module in modules for asked in module.ASKED}
 
 

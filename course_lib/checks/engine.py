@@ -59,7 +59,7 @@ class Exercise:
 
     Args:
         name: the name that the answer has in the notebook.
-        lesson: number of the lesson.
+        lesson: name of the lesson.
         cases: draws the inputs from a generator, the smallest first.
         right: gives what is right for an input.
         misconceptions: what to look for, the most telling first.
@@ -70,7 +70,7 @@ class Exercise:
     """
 
     name: str
-    lesson: int
+    lesson: str
     cases: Callable[[torch.Generator], Sequence[Case]]
     right: Callable
     misconceptions: tuple[Misconception, ...]
@@ -94,7 +94,7 @@ class Question:
     """
 
     name: str
-    lesson: int
+    lesson: str
     right: Callable[[], object]
     misconceptions: tuple[Misconception, ...]
     see: str

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 
+from course_lib.curriculum import number_of
+
 FILE = "progress.json"
 START = "start.md"
 MARKS = "<!-- progress: written by the checks -->", "<!-- end of progress -->"
@@ -30,7 +32,7 @@ def done(folder: Path | None) -> dict[str, str]:
         raise ValueError(f"{folder / FILE} is not readable as JSON; mend it, or empty it to begin anew") from None
 
 
-def remember(name: str, lessons: Mapping[str, int]) -> None:
+def remember(name: str, lessons: Mapping[str, str]) -> None:
     """Adds an exercise to what is done, and shows it on the start page; outside of a workbook nothing is kept.
 
     Args:
@@ -45,7 +47,7 @@ def remember(name: str, lessons: Mapping[str, int]) -> None:
     show(folder, lessons)
 
 
-def show(folder: Path, lessons: Mapping[str, int]) -> None:
+def show(folder: Path, lessons: Mapping[str, str]) -> None:
     """Writes the table between its two marks on the start page; a page without them is left alone."""
     page = folder / START
     text = page.read_text(encoding="utf-8") if page.is_file() else ""
@@ -56,15 +58,15 @@ def show(folder: Path, lessons: Mapping[str, int]) -> None:
         _write(page, new)
 
 
-def rows(passed: Mapping[str, str], lessons: Mapping[str, int]) -> list[str]:
+def rows(passed: Mapping[str, str], lessons: Mapping[str, str]) -> list[str]:
     """A Markdown table: what is done and what comes next, lesson by lesson."""
     table = ["| exercises of lesson | done | next |", "|---|---|---|"]
-    for lesson in sorted(set(lessons.values())):
-        names = [name for name, number in lessons.items() if number == lesson]
+    for lesson in sorted(set(lessons.values()), key=number_of):
+        names = [name for name, of in lessons.items() if of == lesson]
         ticks = "".join("✓" if name in passed else "○" for name in names)
         left = [name for name in names if name not in passed]
         table.append(
-            f"| {lesson} | {ticks} {len(names) - len(left)} of {len(names)} | {left[0] if left else 'all done'} |"
+            f"| {number_of(lesson)} | {ticks} {len(names) - len(left)} of {len(names)} | {left[0] if left else 'all done'} |"
         )
     return table
 

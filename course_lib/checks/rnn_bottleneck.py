@@ -126,7 +126,7 @@ TURNED = (
 OUTSIDE = "The formula has one tanh, and one pair of brackets after it. What stands inside them?"
 RNN_STEP = Exercise(
     "rnn_step",
-    1,
+    "rnn_bottleneck",
     step_cases,
     step_right,
     (
@@ -337,7 +337,7 @@ def another_step(step):
 FORGOTTEN = "The state that one step gives must be the one that the next step is given."
 READ_BATCH = Exercise(
     "read_batch",
-    1,
+    "rnn_bottleneck",
     batch_cases,
     batch_right,
     (
@@ -465,7 +465,7 @@ READS = "In what order are words read, and when does word 3 come in? State 1 is 
 PADDED = "At padding read_batch does not use x at all. What can a change of x do there?"
 FEELS = Question(
     "feels",
-    1,
+    "rnn_bottleneck",
     felt,
     (
         Misconception(
@@ -690,7 +690,7 @@ def in_floats(words):
 SAME = "Then the decoder reads the very word that it is to write. What should it have read by then?"
 TEACHER_FORCING = Exercise(
     "teacher_forcing",
-    1,
+    "rnn_bottleneck",
     forcing_cases,
     forcing_right,
     (
@@ -945,7 +945,7 @@ EACH = (
 )
 LOSS_PER_WORD = Exercise(
     "loss_per_word",
-    1,
+    "rnn_bottleneck",
     loss_cases,
     loss_right,
     (
@@ -1066,7 +1066,7 @@ def held(size: int, scale: float = 0.3, places: int = 20) -> int:
 def question(name: str, size: int, others: tuple[Misconception, ...], dotted: tuple[int, ...]) -> Question:
     return Question(
         name,
-        1,
+        "rnn_bottleneck",
         lambda: held(size),
         (
             *others,
@@ -1122,7 +1122,7 @@ WORDS_HELD_256 = question(
 )
 WORDS_HELD_SOFTLY = Question(
     "words_held_softly",
-    1,
+    "rnn_bottleneck",
     lambda: held(256, 0.1, 40),
     (
         Misconception(

@@ -80,7 +80,7 @@ def divided_at_inference(x, kept, share, training):
 PAPER_OF_2014 = "That is how the paper of 2014 has it. Here, as in torch, training does all of it: at inference x goes through as it is."
 DROPPED = Exercise(
     "dropped",
-    6,
+    "taken_apart",
     dropped_cases,
     dropped_right,
     (
@@ -116,7 +116,7 @@ def layers_for(hops: int) -> int:
 
 LAYERS_FOR_HOPS = Question(
     "layers_for_hops",
-    6,
+    "taken_apart",
     lambda: [layers_for(hops) for hops in ASKED_HOPS],
     (
         Misconception("one layer for each hop", "So it is if only the question reads. But the pairs read as well, all in the same layer: what does the pair x → c hold after layer 1?", list(ASKED_HOPS)),
@@ -238,7 +238,7 @@ ROUND = "Word 0 has no word before it. In Python place −1 is the last one, and
 NEITHER = "Take the case with two words and padding. Which pairs (query, key) are two words that stand so?"
 WEIGHT_AT = Exercise(
     "weight_at",
-    6,
+    "taken_apart",
     weight_at_cases,
     weight_at_right,
     (
@@ -325,7 +325,7 @@ def columns_gone(W, head, heads):
 ACROSS = "torch computes x W^T: a column of W takes one number of what the heads found, a row makes one number of the output. "
 CUT_A_HEAD = Exercise(
     "cut_a_head",
-    6,
+    "taken_apart",
     cut_cases,
     cut_right,
     (
@@ -345,7 +345,7 @@ CUT_A_HEAD = Exercise(
 
 RIGHT_AFTER_THE_CUT = Question(
     "right_after_the_cut",
-    6,
+    "taken_apart",
     lambda: [0.1, 1.0],
     (
         Misconception("that is the model with both heads", "Read the group of bars of the head that has most weight on the digit before, when it is cut.", [1.0, 1.0]),
@@ -449,7 +449,7 @@ def quotients(log_probability, words, unk):
 
 HIDING_COSTS = Exercise(
     "hiding_costs",
-    6,
+    "taken_apart",
     hiding_cases,
     hiding_right,
     (
@@ -535,7 +535,7 @@ def made_positive(weights, dots, a, values):
 
 WORD_SHARES = Exercise(
     "word_shares",
-    6,
+    "taken_apart",
     shares_cases,
     shares_right,
     (

@@ -147,7 +147,7 @@ REACHED = "Compare the penalty with the scores in the failing input. Which numbe
 AFTERWARDS = [*FORMS, *(partial(mend, form) for mend, form in product((empty_rows_zeroed, closed_zeroed), FORMS))]
 MASKED_SOFTMAX = Exercise(
     "masked_softmax",
-    3,
+    "scaled_dot_product",
     softmax_cases,
     softmax_right,
     (
@@ -248,7 +248,7 @@ def forbidden_from_the_first(queries, keys):
 AT_THE_LAST = "The queries are the *last* words of the text: the last query stands at the last key. At which key stands query 0, if there are 2 queries and 4 keys?"
 CAUSAL_MASK = Exercise(
     "causal",
-    3,
+    "scaled_dot_product",
     causal_cases,
     causal_right,
     (
@@ -394,7 +394,7 @@ def first_head(mask):
 
 ATTENTION = Exercise(
     "scaled_attention",
-    3,
+    "scaled_dot_product",
     attention_cases,
     attention_right,
     (
@@ -459,7 +459,7 @@ OTHERS = TO_ALL[[0, 2]]
 
 CAT_SCORE = Question(
     "cat_score",
-    3,
+    "scaled_dot_product",
     lambda: TO_ALL[1].item(),
     (
         Misconception("that is divided by √d_k", "The dot product alone is asked for, for now.", lambda: TO_ALL[1].item() / 2),
@@ -475,7 +475,7 @@ CAT_SCORE = Question(
 
 CAT_WEIGHTS = Question(
     "cat_weights",
-    3,
+    "scaled_dot_product",
     lambda: (TO_ALL / 2).softmax(0),
     (
         Misconception("these are without √d_k", "Each score is divided first. The words have four numbers.", lambda: TO_ALL.softmax(0)),
@@ -592,7 +592,7 @@ UNDIVIDED = "Look at the scores once more: a dot product of long vectors is larg
 RATIO = "A share of the sum is no softmax: it breaks as soon as a score is negative, or all are 0."
 LOOK = Exercise(
     "look",
-    3,
+    "scaled_dot_product",
     look_cases,
     look_right,
     (
@@ -635,7 +635,7 @@ def first_width_above(share: float) -> int:
 
 SATURATED = Question(
     "saturated_at",
-    3,
+    "scaled_dot_product",
     lambda: first_width_above(0.9),
     (
         Misconception("that is still below 0.9", "The point at this d_k lies between 0.8 and 0.9. Find the line at 0.9.", lambda: first_width_above(0.9) // 2),

@@ -76,7 +76,7 @@ def words_cut_up(x, heads):
 
 SPLIT_HEADS = Exercise(
     "split_heads",
-    4,
+    "multi_head",
     split_cases,
     split_right,
     (
@@ -132,7 +132,7 @@ def slips(*slots):
             yield Misconception(*faults[0], [value for _, _, value in entries])
 
 
-HEAD_SHAPES = Question("head_shapes", 4, shapes_right, tuple(slips(*SLOTS)), SHAPES)
+HEAD_SHAPES = Question("head_shapes", "multi_head", shapes_right, tuple(slips(*SLOTS)), SHAPES)
 
 
 # ---- merge_heads(x) ----
@@ -194,7 +194,7 @@ def merge_words_too(x):
 
 MERGE_HEADS = Exercise(
     "merge_heads",
-    4,
+    "multi_head",
     merge_cases,
     merge_right,
     (
@@ -397,7 +397,7 @@ ALONE = (
 OTHERS = "Each sentence has its mask, and all its heads share it. Print the shapes of scores and mask, one below the other: axes are matched from the right."
 MULTI_HEAD_ATTENTION = Exercise(
     "multi_head_attention",
-    4,
+    "multi_head",
     attention_cases,
     attention_right,
     (
@@ -443,7 +443,7 @@ MULTI_HEAD_ATTENTION = Exercise(
 
 COST_OF_HEADS = Question(
     "cost_of_heads",
-    4,
+    "multi_head",
     lambda: [sum(torch.empty(512, 512).numel() for _ in range(4)), torch.empty(8, 100, 100).numel()],
     tuple(
         slips(
@@ -563,7 +563,7 @@ def not_projected(found, W_o, gone):
 
 LEAVE_OUT_HEAD = Exercise(
     "leave_out_head",
-    4,
+    "multi_head",
     leave_out_cases,
     leave_out_right,
     (
@@ -588,7 +588,7 @@ LEAVE_OUT_HEAD = Exercise(
 
 RIGHT_WITHOUT_ITS_HEAD = Question(
     "right_without_its_head",
-    4,
+    "multi_head",
     lambda: 1 / 4,  # nothing is known of it any more, and there are four symbols
     (
         Misconception("that is the other neighbour's bar", "Each removal has two bars, one for each neighbour. Which of them lost its head?", 1.0),

@@ -111,7 +111,7 @@ def scaled_up(x, start):
 
 ADD_POSITIONS = Exercise(
     "add_positions",
-    5,
+    "transformer",
     position_cases,
     positions_right,
     (
@@ -270,7 +270,7 @@ def difference_of_means(x, gain, bias, epsilon):
 AXIS = "The norm has mixed several vectors: one word's numbers now depend on another's. Each vector is taken by itself."
 LAYER_NORM = Exercise(
     "layer_norm",
-    5,
+    "transformer",
     norm_cases,
     norm_right,
     (
@@ -469,7 +469,7 @@ def layer_by_hand(x, mask, attend, feed, norm_1, norm_2):
 
 PRE_NORM_LAYER = Exercise(
     "pre_norm_layer",
-    5,
+    "transformer",
     layer_cases,
     layer_right,
     (
@@ -548,7 +548,7 @@ def layer_size() -> int:
 
 DECODER_LAYER_SIZE = Question(
     "decoder_layer_size",
-    5,
+    "transformer",
     layer_size,
     (
         Misconception(
@@ -601,7 +601,7 @@ def cross_shape() -> tuple[int, ...]:
 
 CROSS_SHAPE = Question(
     "cross_shape",
-    5,
+    "transformer",
     cross_shape,
     (
         Misconception(
@@ -750,7 +750,7 @@ def each_place(logits, words, pad):
 
 NEXT_WORD_LOSS = Exercise(
     "next_word_loss",
-    5,
+    "transformer",
     loss_cases,
     loss_right,
     (
@@ -942,7 +942,7 @@ def without_end(scores, start, end, limit):
 
 GREEDY_WORDS = Exercise(
     "greedy_words",
-    5,
+    "transformer",
     greedy_cases,
     greedily(),
     (
@@ -1121,7 +1121,7 @@ def beam_without_end(log_p, start, end, width, limit):
 PRODUCT = {"gain": exponential, "add": lambda total, gain: total * gain, "first": 1.0}
 BEAM_WORDS = Exercise(
     "beam_words",
-    5,
+    "transformer",
     beam_cases,
     beamed(),
     (
@@ -1218,7 +1218,7 @@ def temperature_at(words: int, share: float = 0.5) -> float:
 
 HALF_TEMPERATURE = Question(
     "half_temperature",
-    5,
+    "transformer",
     lambda: temperature_at(1),
     (
         Misconception(

@@ -25,7 +25,7 @@ def shares(*scores: float) -> list[float]:
 
 FIRST_WEIGHTS = Question(
     "first_weights",
-    2,
+    "bahdanau_attention",
     lambda: shares(2.1, 0.3, 0.2),
     (
         Misconception(
@@ -60,7 +60,7 @@ FIRST_WEIGHTS = Question(
 
 PADDED_WEIGHTS = Question(
     "padded_weights",
-    2,
+    "bahdanau_attention",
     lambda: [*shares(2.1, 0.3), 0.0],
     (
         Misconception(
@@ -166,7 +166,7 @@ def exchanged_matrices(query, keys, W_s, W_h, v):
 
 ADDITIVE_SCORE = Exercise(
     "additive_score",
-    2,
+    "bahdanau_attention",
     score_cases,
     score_right,
     (
@@ -362,7 +362,7 @@ AFTER_ALL = (
 )
 ATTEND_TO = Exercise(
     "attend_to",
-    2,
+    "bahdanau_attention",
     attend_cases,
     attend_right,
     (
@@ -561,7 +561,7 @@ ROWS = "mask has shape (batch, key). Write (batch, step, key) above it: on which
 AFTER = "Print weights.sum(-1) for a sentence with padding. What has taken the rest?"
 EVERY_STEP = Exercise(
     "every_step",
-    2,
+    "bahdanau_attention",
     step_cases,
     steps_right,
     (
@@ -660,7 +660,7 @@ def all_in_one(proposed, sure, possible):
 
 ALIGNMENT_ERROR = Exercise(
     "alignment_error",
-    2,
+    "bahdanau_attention",
     link_cases,
     counted(lambda a, s, p, a_s, a_p: 1 - (a_s + a_p) / (a + s)),
     (
@@ -720,7 +720,7 @@ ALIGNMENT_ERROR = Exercise(
 
 HIDING_COST = Question(
     "hiding_cost",
-    2,
+    "bahdanau_attention",
     # Hidden, the word may be any of 20, and nothing tells them apart: −log(1/20) in place of about 0.
     lambda: log(20),
     (
