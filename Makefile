@@ -3,7 +3,7 @@ PYTHON ?= python3
 COURSE = @$(PYTHON) -m course_lib
 
 .DEFAULT_GOAL := help
-.PHONY: help lab workbook test check notebooks format record seeds pages bench slides site warm release collect grade formgrader feedback grades
+.PHONY: help lab workbook test check notebooks format record restamp seeds pages bench slides site warm release collect grade formgrader feedback grades
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1@\2/p' Makefile | awk -F@ '{ printf "%-15s %s\n", $$1, $$2 }'
@@ -28,6 +28,9 @@ format: ## format the library, the tests and the notebooks
 
 record: ## run the lessons' experiments with all seeds and variants, and record them (one: ARGS=01)
 	$(COURSE) record $(ARGS)
+
+restamp: ## renew the hashes of records that a change of code left as they were (make restamp REVISION=HEAD~3)
+	$(COURSE) restamp $(REVISION)
 
 seeds: ## execute the lessons with N fresh seeds, count and keep the verdicts (make seeds N=10)
 	$(COURSE) seeds $(N) $(ARGS)

@@ -106,10 +106,24 @@ def format(arguments):
 def record(arguments):
     """run the lessons' experiments with all seeds and variants, and record them (all, or those named)"""
     from course_lib import lessons
+    from course_lib.tools import recording
 
-    with clean_run(COURSE_MODE="record") as environment:
+    with clean_run(COURSE_MODE="strict") as environment:
         for path in lessons.find(arguments):
-            lessons.execute(path, environment)
+            recording.record_lesson(path, environment)
+
+
+def restamp(arguments):
+    """REVISION: renew the hashes of records whose results are those of that revision, tried with one seed each"""
+    from course_lib.tools import restamp
+
+    if len(arguments) != 1:
+        sys.exit("restamp wants the revision whose code made the records, for example: make restamp REVISION=HEAD~3")
+    with clean_run(COURSE_MODE="") as environment:
+        left = restamp.restamp(arguments[0], environment)
+    print(
+        "\n".join([*left, f"{len(left)} variants stay stale; `make record` records them" if left else "all is fresh"])
+    )
 
 
 def seeds(arguments):
@@ -273,7 +287,7 @@ def warm(arguments):
 
 IN_CLASS = (release, collect, grade, formgrader, feedback, grades)
 ON_SHOW = (slides, site, warm)
-ALL = (setup, lab, workbook, test, check, notebooks, format, record, seeds, pages, bench, *ON_SHOW, *IN_CLASS)
+ALL = (setup, lab, workbook, test, check, notebooks, format, record, restamp, seeds, pages, bench, *ON_SHOW, *IN_CLASS)
 VERBS = {verb.__name__: verb for verb in ALL}
 NEEDED = {
     **dict.fromkeys((test, check, format), set(EXTRAS_MB)),

@@ -95,7 +95,7 @@ def judged(
         raise ValueError(f"kind is {kind!r}; it must be one of {', '.join(KINDS)}")
     if bool(within) != bool(limits) and kind != UNTESTABLE:
         raise ValueError(f"{claim}: a condition `within` and its `limits` in words belong together")
-    figures = {name: _plain(value) for name, value in figures.items()}
+    figures = {name: plain(value) for name, value in figures.items()}
     unknown = [name for name, value in figures.items() if value != value]
     if unknown:
         raise ValueError(f"{claim}: the figure {unknown[0]!r} is NaN; no verdict can be computed from it")
@@ -164,12 +164,12 @@ def _box(record: dict) -> str:
     )
 
 
-def _plain(value):
+def plain(value):
     """Numbers of any library as Python's own, with six digits; containers likewise."""
     if isinstance(value, Mapping):
-        return {str(name): _plain(item) for name, item in value.items()}
+        return {str(name): plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     value = value.item() if hasattr(value, "item") else value
     return float(f"{value:.6g}") if isinstance(value, float) else value
 
@@ -186,17 +186,23 @@ class Recorded:
 
 
 class Experiment:
-    """A function of a seed and a variant's settings, and the two ways to call it."""
+    """A function of a seed and a variant's settings: run live in its lesson, or read from its record."""
 
     def __init__(self, lesson: str, function: Callable, variants: dict[str, dict], seeds: int, alone: bool):
         self.file = DATA / "recorded" / f"{lesson}.json"
         self.function, self.variants, self.alone = function, variants, alone
         self.seeds = range(1, seeds + 1)
+        self.name = function.__name__
 
     def __call__(self, seed: int, **settings):
         return self.function(seed, **settings)
 
-    def _run(self, jobs: dict, finished: Callable | None = None) -> dict:
+    def job(self, variant: str, seed: int) -> Callable[[], object]:
+        """A run of this variant with this seed, to be called without arguments."""
+        return partial(self.function, seed, **self.variants[variant])
+
+    def run(self, jobs: dict, finished: Callable[[str, object], None] | None = None) -> dict:
+        """Runs the jobs side by side, or one after the other if nothing may run beside it, like `side_by_side`."""
         if not self.alone:
             return side_by_side(jobs, finished)
         results = {}
@@ -208,9 +214,16 @@ class Experiment:
 
     def live(self, *variants: str) -> dict:
         """Runs these variants (all, if none is named) now, with the course's seed: results by variant."""
-        names = variants or tuple(self.variants)
-        seed = course_seed()
-        return _plain(self._run({name: partial(self.function, seed, **self.variants[name]) for name in names}))
+        return plain(self.run({name: self.job(name, course_seed()) for name in variants or self.variants}))
+
+    def kept(self) -> dict[str, dict]:
+        """What the lesson's file holds of each variant: `hash`, of the code that made it, and `seeds`, the results."""
+        every = json.loads(self.file.read_text(encoding="utf-8")) if self.file.exists() else {}
+        return {v: every.get(self.name, {}).get(v, {"hash": "", "seeds": {}}) for v in self.variants}
+
+    def hashes(self) -> dict[str, str]:
+        """The fingerprint of each variant's code and settings as they are today."""
+        return {variant: fingerprint(self.function, settings) for variant, settings in self.variants.items()}
 
     def recorded(self) -> Recorded:
         """What `make record` found, for seeds that the live run does not use.
@@ -218,42 +231,15 @@ class Experiment:
         Records by other code than today's are labelled so; in strict mode (the tests') they are refused.
         Raises LookupError if there is no record, or in strict mode an old one.
         """
-        name = self.function.__name__
-        every = json.loads(self.file.read_text(encoding="utf-8")) if self.file.exists() else {}
-        kept = {variant: every.get(name, {}).get(variant, {"hash": "", "seeds": {}}) for variant in self.variants}
-        hashes = {variant: fingerprint(self.function, settings) for variant, settings in self.variants.items()}
-        mode = os.environ.get("COURSE_MODE")
-        if mode == "record":
-            fresh = {v: kept[v] if kept[v]["hash"] == hashes[v] else {"hash": hashes[v], "seeds": {}} for v in kept}
-            self._record(every | {name: fresh}, fresh)
-            kept = fresh
+        kept, hashes = self.kept(), self.hashes()
         wanted = [str(seed) for seed in self.seeds]
         absent = [v for v in kept if not set(wanted) <= set(kept[v]["seeds"])]
         stale = [v for v in kept if v not in absent and kept[v]["hash"] != hashes[v]]
-        if absent or (stale and mode == "strict"):
+        if absent or (stale and os.environ.get("COURSE_MODE") == "strict"):
             what = f"not recorded: {', '.join(absent)}" if absent else f"recorded by other code: {', '.join(stale)}"
-            raise LookupError(f"{name} is {what}; `make record` records it")
+            raise LookupError(f"{self.name} is {what}; `make record` records it")
         label = f"recorded: {len(wanted)} seeds" + (", by other code than this" if stale else "")
         return Recorded({v: [kept[v]["seeds"][seed] for seed in wanted] for v in kept}, label)
-
-    def _record(self, every: dict, fresh: dict[str, dict]) -> None:
-        """Runs what is missing and writes the file after each run, so that nothing done is lost."""
-        missing = {
-            f"{variant}, seed {seed}": (variant, seed)
-            for seed in self.seeds
-            for variant in self.variants
-            if str(seed) not in fresh[variant]["seeds"]
-        }
-
-        def keep(job: str, result) -> None:
-            variant, seed = missing[job]
-            fresh[variant]["seeds"][str(seed)] = _plain(result)
-            self.file.parent.mkdir(parents=True, exist_ok=True)
-            beside = self.file.with_suffix(".part")
-            beside.write_text(json.dumps(every, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-            beside.replace(self.file)
-
-        self._run({job: partial(self.function, s, **self.variants[v]) for job, (v, s) in missing.items()}, keep)
 
 
 class Lesson:

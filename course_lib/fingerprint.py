@@ -2,7 +2,8 @@
 
 It covers the function, every function, class and constant of the course or the notebook that it refers to
 (and they in turn), and any data given with it. Comments, docstrings, layout and decorators do not count;
-packages from outside count by name only.
+packages from outside count by name only. A definition of the course is called by the last part of its module and
+its own name, so that a module may move into a folder.
 """
 
 import ast
@@ -15,9 +16,10 @@ import linecache
 import sys
 import types
 from collections.abc import Iterator
+from typing import NamedTuple
 
-# How runs are started, kept and shown; none of it decides what comes out.
-HOW = ("course_lib.processes", "course_lib.fingerprint", "course_lib.attention_map")
+# How runs are started, kept, found and shown; none of it decides what comes out.
+HOW = ("attention_map", "files", "fingerprint", "processes")
 
 
 def fingerprint(*things) -> str:
@@ -26,27 +28,43 @@ def fingerprint(*things) -> str:
     >>> fingerprint(len, {"epochs": 8}) == fingerprint(len, {"epochs": 8}) != fingerprint(len, {"epochs": 9})
     True
     """
-    seen: dict[str, str] = {}
+    seen: dict[str, Definition] = {}
     described = [_describe(thing, seen) for thing in things]
-    text = "\n".join([*described, *(f"{name}: {source}" for name, source in sorted(seen.items()))])
+    text = "\n".join([*described, *(f"{name}: {seen[name].source}" for name in sorted(seen))])
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _ours(thing) -> bool:
-    module = getattr(thing, "__module__", None) or ""
-    return module.split(".")[0] in ("__main__", "course_lib") and module not in HOW
+    package, *parts = (getattr(thing, "__module__", None) or "").split(".")
+    return package in ("__main__", "course_lib") and parts[-1:] not in [[module] for module in HOW]
 
 
-def _describe(thing, seen: dict[str, str]) -> str:
+def name_of(thing) -> str:
+    """What a function or class of the course or the notebook is called, wherever in the course its module lies."""
+    package, *parts = thing.__module__.split(".")
+    return ".".join([package, *parts[-1:], thing.__qualname__])
+
+
+class Definition(NamedTuple):
+    """Where a function or class stands, and how it is spelled, with what it refers to."""
+
+    module: str
+    source: str
+
+
+def _describe(thing, seen: dict[str, Definition]) -> str:
     thing = inspect.unwrap(thing)
     if isinstance(thing, functools.partial):
         return _describe((thing.func, thing.args, thing.keywords), seen)
     if isinstance(thing, types.FunctionType | type) and _ours(thing):
-        name = f"{thing.__module__}.{thing.__qualname__}"
+        name, module = name_of(thing), thing.__module__
         if name not in seen:
-            seen[name] = ""  # recursion ends here
+            seen[name] = Definition(module, "")  # recursion ends here
             node = _source(thing)
-            seen[name] = _spelling(node) + _describe(dict(sorted(_used(thing, node).items())), seen)
+            source = _spelled(node) + _describe(dict(sorted(_used(thing, node).items())), seen)
+            seen[name] = Definition(module, source)
+        if seen[name].module != module:
+            raise ValueError(f"{seen[name].module} and {module} both define {name}; rename one of the modules")
         return name
     if hasattr(thing, "__qualname__"):
         package = (thing.__module__ or "").split(".")[0]  # where in it differs from version to version
@@ -146,6 +164,11 @@ def _definitions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.ClassDef]:
             yield node
         else:
             yield from _definitions(node)
+
+
+@functools.lru_cache(maxsize=4096)
+def _spelled(definition: ast.AST) -> str:
+    return _spelling(definition)
 
 
 def _spelling(node) -> str:

@@ -37,12 +37,15 @@ def find(names=()):
     return [path for path in lessons if not names or path.name.startswith(tuple(names))]
 
 
-def execute(path, environment):
-    """Runs a lesson in a fresh kernel with the variables of `environment`; returns the executed notebook.
+def execute(path, environment, notebook=None):
+    """Runs a lesson, or a notebook in its place, in a fresh kernel; returns the executed notebook.
+
+    Args:
+        environment: the kernel's variables.
 
     Raises LessonError if a cell raises (cells tagged `raises-exception` may).
     """
-    notebook = nbformat.read(path, as_version=4)
+    notebook = notebook or nbformat.read(path, as_version=4)
     notebook.metadata.pop("widgets", None)
     client = NotebookClient(
         notebook,

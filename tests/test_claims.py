@@ -1,15 +1,19 @@
 """Verdicts are computed, boxes carry their data, and records are of today's code."""
 
+import contextlib
 import json
 import re
 import tomllib
+from datetime import date
 
 import numpy as np
 import pytest
+import torch
 
 from course_lib import claims
 from course_lib.claims import KINDS, MIME, Lesson, boxes, ledger, missing_boxes, verdict
 from course_lib.curriculum import LESSONS
+from course_lib.tools.recording import machine, record
 
 CLAIM = "N8"
 
@@ -201,10 +205,8 @@ def experiment(notebook, tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def recorded(experiment, monkeypatch):
-    monkeypatch.setenv("COURSE_MODE", "record")
-    experiment()[0].recorded()
-    monkeypatch.delenv("COURSE_MODE")
+def recorded(experiment):
+    record(experiment()[0])
 
 
 def test_live_runs_each_variant_once_with_the_courses_seed(experiment, monkeypatch):
@@ -228,9 +230,10 @@ def test_an_experiment_can_still_be_called():
 
 
 def test_a_fresh_record_is_used_without_a_run(experiment, recorded, monkeypatch):
-    for mode in ("", "strict", "record"):
+    for mode in ("", "strict"):
         monkeypatch.setenv("COURSE_MODE", mode)
         power, runs = experiment()
+        record(power)
         found = power.recorded()
         assert runs == [] and found.label == "recorded: 2 seeds"
         assert [run["value"] for run in found.results["narrow"]] == [2, 4]
@@ -257,7 +260,7 @@ def test_only_the_variant_that_changed_is_stale(experiment, recorded, monkeypatc
     monkeypatch.setenv("COURSE_MODE", "strict")
     with pytest.raises(LookupError, match="recorded by other code: wide;"):
         power.recorded()
-    monkeypatch.setenv("COURSE_MODE", "record")
+    record(power)
     assert [run["value"] for run in power.recorded().results["wide"]] == [4, 16]
     assert runs == [(4, 1), (4, 2)]
 
@@ -271,44 +274,41 @@ def test_without_a_record_nothing_is_drawn(experiment, monkeypatch, mode):
     assert runs == [] and not power.file.exists()
 
 
-def test_more_seeds_than_recorded_are_missed_and_recording_adds_only_those(experiment, recorded, monkeypatch):
+def test_more_seeds_than_recorded_are_missed_and_recording_adds_only_those(experiment, recorded):
     power, runs = experiment(seeds=3)
     with pytest.raises(LookupError, match="not recorded: narrow, wide"):
         power.recorded()
-    monkeypatch.setenv("COURSE_MODE", "record")
+    record(power)
     assert power.recorded().label == "recorded: 3 seeds"
     assert runs == [(2, 3), (3, 3)]
 
 
 def test_recording_again_after_a_change_runs_all_seeds_and_replaces_the_old(experiment, recorded, monkeypatch):
-    monkeypatch.setenv("COURSE_MODE", "record")
     power, runs = experiment(formula="size + seed")
-    power.recorded()
+    record(power)
     assert sorted(runs) == [(2, 1), (2, 2), (3, 1), (3, 2)]
     monkeypatch.setenv("COURSE_MODE", "strict")
     assert [run["value"] for run in power.recorded().results["wide"]] == [4, 5]
 
 
-def test_a_recording_that_was_stopped_keeps_what_is_done_and_goes_on_from_there(experiment, monkeypatch):
-    monkeypatch.setenv("COURSE_MODE", "record")
+def test_a_recording_that_was_stopped_keeps_what_is_done_and_goes_on_from_there(experiment):
     power, runs = experiment(stop=3)
     with pytest.raises(KeyboardInterrupt):
-        power.recorded()
+        record(power)
     done, stopped = runs[:2], runs[2:]
     assert len(stopped) == 1
     kept = json.loads(power.file.read_text("utf-8"))["power"]
     assert sum(len(variant["seeds"]) for variant in kept.values()) == 2
     power, runs = experiment()
-    power.recorded()
+    record(power)
     assert runs[:1] == stopped and sorted(done + runs) == [(2, 1), (2, 2), (3, 1), (3, 2)]
 
 
-def test_a_record_keeps_the_other_experiments_of_the_lesson(experiment, monkeypatch):
-    monkeypatch.setenv("COURSE_MODE", "record")
+def test_a_record_keeps_the_other_experiments_of_the_lesson(experiment):
     power, _ = experiment()
     power.file.parent.mkdir()
     power.file.write_text('{"another": {"variant": {"hash": "0", "seeds": {"1": 5}}}}', "utf-8")
-    power.recorded()
+    record(power)
     kept = json.loads(power.file.read_text("utf-8"))
     assert kept["another"] == {"variant": {"hash": "0", "seeds": {"1": 5}}}
     assert list(kept) == ["another", "power"]
@@ -316,13 +316,33 @@ def test_a_record_keeps_the_other_experiments_of_the_lesson(experiment, monkeypa
     assert [file.name for file in power.file.parent.iterdir()] == ["trial.json"]
 
 
-def test_recording_in_workers_gives_the_same_file(experiment, monkeypatch):
-    monkeypatch.setenv("COURSE_MODE", "record")
+def test_recording_in_workers_gives_the_same_file(experiment):
     texts = []
     for alone in (True, False):
         power, _ = experiment()
         power.file.unlink(missing_ok=True)
         power.alone = alone
-        power.recorded()
+        record(power)
         texts.append(json.loads(power.file.read_text("utf-8")))
     assert texts[0] == texts[1]
+
+
+def test_reading_a_record_never_runs_or_writes(experiment, recorded, monkeypatch):
+    for mode in ("", "strict", "record"):
+        monkeypatch.setenv("COURSE_MODE", mode)
+        power, runs = experiment(formula="size + seed")
+        before = power.file.read_bytes()
+        with contextlib.suppress(LookupError):
+            power.recorded()
+        assert runs == [] and power.file.read_bytes() == before
+
+
+def test_a_record_says_on_what_it_was_made(experiment, recorded):
+    power, _ = experiment(seeds=3)
+    assert [entry["made"] for entry in power.kept().values()] == [[machine()]] * 2
+    day, torch_version, processor = machine().split(", ")
+    assert day == date.today().isoformat() and torch_version == f"torch {torch.__version__}" and processor
+    older = {variant: {**entry, "made": ["2025-01-01, torch 2.0, DEFAULT"]} for variant, entry in power.kept().items()}
+    power.file.write_text(json.dumps({"power": older}), "utf-8")
+    record(power)
+    assert power.kept()["wide"]["made"] == ["2025-01-01, torch 2.0, DEFAULT", machine()]

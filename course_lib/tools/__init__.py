@@ -1,0 +1,1 @@
+"""What users and makers of the course call by verb, and no lesson imports."""

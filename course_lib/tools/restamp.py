@@ -1,0 +1,206 @@
+"""Carries records over a change of the code that leaves their results as they were.
+
+Of every stale variant one seed is run by today's code. Where the result is not the recorded one, to the last digit and
+measured seconds apart, the revision's code runs it too, on this machine, since machines differ in the third digit.
+Where the two are equal, the record gets today's hash.
+"""
+
+import inspect
+import io
+import json
+import subprocess
+import tarfile
+import types
+from collections import defaultdict
+from pathlib import Path
+
+import nbformat
+
+from course_lib import lessons
+from course_lib.claims import Experiment, plain
+from course_lib.curriculum import name_of
+from course_lib.tools import recording
+
+ROOT = lessons.NOTEBOOKS.parent
+
+
+def restamp(revision: str, environment: dict) -> list[str]:
+    """Renews the hashes of what has not changed since the revision; returns what stays stale, each with the reason.
+
+    What was run is kept in build/restamp, so that it goes on from there when it is called again.
+    """
+    folder = unpacked(revision)
+    environment = {**environment, "COURSE_CACHE": str(folder.parent / "cache")}
+    (folder / "now").mkdir(exist_ok=True)
+    (folder / "then").mkdir(exist_ok=True)
+    stale = {}
+    for path in lessons.find():
+        stale |= run_today(path, folder, environment)
+    then = defaultdict(dict)  # by notebook of the revision: what to run in it
+    for (lesson, experiment), variants in stale.items():
+        if unlike := {v: one for v, one in variants.items() if not like_the_record(lesson, experiment, v, one, folder)}:
+            then[find_then(folder, lesson, experiment)][experiment] = (lesson, unlike)
+    for path in filter(None, then):
+        run_then(path, then[path], folder, environment)
+    left = []
+    for (lesson, experiment), variants in stale.items():
+        left += carry(lesson, experiment, variants, folder)
+    return left
+
+
+def unpacked(revision: str) -> Path:
+    """A folder for this revision, with its files in `tree`."""
+    git = ["git", "-C", str(ROOT)]
+    done = subprocess.run([*git, "rev-parse", "--short=10", f"{revision}^{{commit}}"], capture_output=True, text=True)
+    if done.returncode:
+        raise lessons.LessonError(f"There is no revision {revision!r}; name a commit, such as HEAD~3 or a1b2c3d.")
+    folder = ROOT / "build" / "restamp" / done.stdout.strip()
+    if not (folder / "tree").exists():
+        archive = subprocess.run([*git, "archive", folder.name], capture_output=True, check=True).stdout
+        with tarfile.open(fileobj=io.BytesIO(archive)) as files:
+            files.extractall(folder / "part", filter="data")
+        (folder / "part").rename(folder / "tree")
+    return folder
+
+
+# ---- runs by today's code, and by the revision's ----
+
+
+def run_today(path: Path, folder: Path, environment: dict) -> dict:
+    """By (lesson, experiment): the stale variants of a lesson, which `today` has run."""
+    told = folder / "now" / f"{path.stem}.stale.json"
+    told.unlink(missing_ok=True)
+    module = "course_lib.tools.restamp"
+    notebook = recording.up_to_its_experiments(
+        nbformat.read(path, as_version=4), lambda name: f"import {module}\n{module}.today({name}, {str(told)!r})"
+    )
+    if notebook.cells:
+        lessons.execute(path, environment, notebook)
+    return {(name_of(path), experiment): variants for experiment, variants in read(told).items()}
+
+
+def today(experiment: Experiment, told: str) -> None:
+    """In a lesson: runs a seed of each stale variant, and adds to the file `told` which they are.
+
+    A variant that only the rule of hashing makes stale, while the revision's rule calls it fresh, gets its new hash.
+    """
+    told = Path(told)
+    rule = types.ModuleType("course_lib.fingerprint")
+    exec((told.parents[1] / "tree" / "course_lib" / "fingerprint.py").read_text(encoding="utf-8"), vars(rule))
+    entries, stale = experiment.kept(), {}
+    for variant, new in experiment.hashes().items():
+        entry = entries[variant]
+        if entry["hash"] == new or not entry["seeds"]:
+            continue
+        if entry["hash"] == rule.fingerprint(experiment.function, experiment.variants[variant]):
+            entry["hash"] = new
+        else:
+            stale[variant] = {"hash": new, "seed": int(next(iter(entry["seeds"]))), "file": str(experiment.file)}
+    recording.write(experiment, entries)
+    if stale:
+        results = told.with_name(told.name.replace("stale", experiment.name))
+        run_one_seed(experiment, {f"{s['hash']} {v}": (v, s["seed"]) for v, s in stale.items()}, str(results))
+        told.write_text(json.dumps(read(told) | {experiment.name: stale}), encoding="utf-8")
+
+
+def run_one_seed(experiment, wanted: dict, file: str) -> None:
+    """Adds results to the file, by label: wanted has a variant and a seed for each. What is there is not run again.
+
+    It stands by itself (imports inside), since its source is sent to a revision's kernel.
+    """
+    import json
+    from functools import partial
+    from pathlib import Path
+
+    from course_lib.processes import side_by_side
+
+    def exact(value):
+        if isinstance(value, dict):
+            return {str(name): exact(item) for name, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [exact(item) for item in value]
+        return value.tolist() if hasattr(value, "tolist") else value
+
+    done = json.loads(Path(file).read_text(encoding="utf-8")) if Path(file).exists() else {}
+
+    def keep(label, result):
+        done[label] = exact(result)
+        Path(file).write_text(json.dumps(done), encoding="utf-8")
+
+    jobs = {
+        label: partial(experiment.function, seed, **experiment.variants[variant])
+        for label, (variant, seed) in wanted.items()
+        if label not in done and variant in experiment.variants
+    }
+    if not experiment.alone:
+        side_by_side(jobs, keep)
+    for label, job in jobs.items() if experiment.alone else ():
+        keep(label, job())
+
+
+def find_then(folder: Path, lesson: str, experiment: str) -> Path | None:
+    """The revision's notebook that defines an experiment: of the lesson's name if there are several."""
+    notebooks = sorted((folder / "tree" / "notebooks").glob("[0-9]*.ipynb"))
+    cells = {path: nbformat.read(path, as_version=4).cells for path in notebooks}
+    found = [path for path in notebooks if any(experiment in recording.defined_in(cell) for cell in cells[path])]
+    return next((path for path in found if name_of(path) == lesson), found[0] if len(found) == 1 else None)
+
+
+def run_then(path: Path, wanted: dict, folder: Path, environment: dict) -> None:
+    """Executes a notebook of the revision with its own library, and runs what is wanted of it."""
+
+    def cell(name: str) -> str:
+        if name not in wanted:
+            return ""
+        lesson, variants = wanted[name]
+        runs = {variant: (variant, one["seed"]) for variant, one in variants.items()}
+        file = str(folder / "then" / f"{lesson}.{name}.json")
+        return f"{inspect.getsource(run_one_seed)}\n\nrun_one_seed({name}, {runs!r}, {file!r})"
+
+    notebook = recording.up_to_its_experiments(nbformat.read(path, as_version=4), cell)
+    lessons.execute(path, {**environment, "PYTHONPATH": str(folder / "tree")}, notebook)
+
+
+# ---- the comparison ----
+
+
+def read(file: Path) -> dict:
+    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+
+
+def result_now(lesson: str, experiment: str, variant: str, one: dict, folder: Path):
+    """What today's code gave, without clocks."""
+    (file,) = folder.glob(f"now/*{lesson}.{experiment}.json")
+    return without_clocks(read(file)[f"{one['hash']} {variant}"])
+
+
+def like_the_record(lesson: str, experiment: str, variant: str, one: dict, folder: Path) -> bool:
+    recorded = read(Path(one["file"]))[experiment][variant]["seeds"][str(one["seed"])]
+    return plain(result_now(lesson, experiment, variant, one, folder)) == without_clocks(recorded)
+
+
+def carry(lesson: str, experiment: str, variants: dict, folder: Path) -> list[str]:
+    """Gives today's hash to the variants whose results are equal; returns the others, each with the reason."""
+    then, left = read(folder / "then" / f"{lesson}.{experiment}.json"), []
+    for variant, one in variants.items():
+        if not like_the_record(lesson, experiment, variant, one, folder):
+            if variant not in then:
+                left.append(f"{lesson}, {experiment}, {variant}: the revision does not have it")
+                continue
+            if without_clocks(then[variant]) != result_now(lesson, experiment, variant, one, folder):
+                left.append(f"{lesson}, {experiment}, {variant}: the results differ")
+                continue
+        file = Path(one["file"])
+        every = read(file)
+        entry = every[experiment][variant]
+        carried = [*entry.get("carried", []), folder.name]
+        every[experiment][variant] = {**entry, "hash": one["hash"], "carried": carried, "seeds": entry["seeds"]}
+        recording.write_every(file, every)
+    return left
+
+
+def without_clocks(result):
+    """A result without the figures that a clock gave: those with *seconds* in their names."""
+    if isinstance(result, dict):
+        return {name: without_clocks(value) for name, value in result.items() if "seconds" not in name}
+    return result
