@@ -2,8 +2,11 @@
 
 import dataclasses
 import importlib
+import importlib.util
 import inspect
 import pkgutil
+import sys
+import types
 from functools import partial
 
 import numpy as np
@@ -11,9 +14,9 @@ import pytest
 import torch
 
 import course_lib
-from course_lib import training
+from course_lib import masks, training
 from course_lib.corpus import Corpus, Vocabulary
-from course_lib.fingerprint import fingerprint
+from course_lib.fingerprint import HOW, fingerprint, name_of
 from course_lib.masks import causal_mask
 from course_lib.processes import side_by_side
 from course_lib.recurrent import EncoderDecoder
@@ -175,6 +178,54 @@ def test_a_corpus_counts_by_its_sentences(corpus):
     assert fingerprint(corpus) == fingerprint(dataclasses.replace(corpus)) != fingerprint(shorter)
 
 
+# ---- what things are called ----
+
+
+@pytest.fixture
+def moved(monkeypatch):
+    """The module `masks` as it would be in a folder."""
+    spec = importlib.util.spec_from_file_location("course_lib.room.masks", masks.__file__)
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, spec.name, module)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_module_may_move_into_a_folder(moved, notebook):
+    source = "def f(): return mask(3)"
+    assert moved.masked_softmax is not masks.masked_softmax
+    assert fingerprint(moved.masked_softmax, moved.causal_mask) == fingerprint(masks.masked_softmax, masks.causal_mask)
+    there, here = (fingerprint(notebook(source, mask=module.causal_mask)["f"]) for module in (moved, masks))
+    assert there == here
+
+
+def test_two_definitions_of_one_name_are_an_error(moved):
+    with pytest.raises(ValueError, match="masks and course_lib.*masks both define course_lib.masks.causal_mask"):
+        fingerprint(masks.causal_mask, moved.causal_mask)
+
+
+def test_no_two_definitions_of_the_course_have_one_name():
+    names = {}
+    scripts = ("course_lib.__main__", "course_lib.grading.limits")  # which run when they are imported
+    for found in pkgutil.walk_packages(course_lib.__path__, "course_lib."):
+        module = None if found.name in scripts else importlib.import_module(found.name)
+        for thing in vars(module).values() if module else ():
+            if isinstance(thing, type | types.FunctionType) and thing.__module__ == module.__name__:
+                names.setdefault(name_of(thing), set()).add(module.__name__)
+    assert len(names) > 300 and [name for name, modules in names.items() if len(modules) > 1] == []
+
+
+@pytest.mark.parametrize("module", HOW)
+def test_how_a_run_is_started_kept_and_shown_does_not_count(notebook, module):
+    def prints(source, where):
+        helper = notebook(source)["helper"]
+        helper.__module__ = f"course_lib.{where}"
+        return fingerprint(notebook("def f(): return helper(3)", helper=helper)["f"])
+
+    one, two = "def helper(n): return n", "def helper(n): return n + 1"
+    assert prints(one, module) == prints(two, module)
+
+
 # ---- where the source is ----
 
 
@@ -213,7 +264,7 @@ def test_it_is_the_same_in_every_version_of_python(notebook):
 
 NOTEBOOK = """
 from dataclasses import dataclass
-from course_lib import training
+from course_lib import masks, training
 from course_lib.recurrent import EncoderDecoder
 SIZE = 8
 @dataclass
