@@ -13,7 +13,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from course_lib.environment import EXTRAS_MB, ROOT, go_where_complete, require_python
+from course_lib.files import DATA, ROOT
+from course_lib.tools.environment import EXTRAS_MB, go_where_complete, require_python
 
 
 @contextlib.contextmanager
@@ -26,7 +27,7 @@ def clean_run(**variables):
 
 def configure_jupyter(*more):
     """Puts the course's settings for Jupyter, and folders with more, before those that the environment names."""
-    folders = [*map(str, more), str(ROOT / "course_lib" / "data" / "jupyter"), os.environ.get("JUPYTER_CONFIG_PATH")]
+    folders = [*map(str, more), str(DATA / "jupyter"), os.environ.get("JUPYTER_CONFIG_PATH")]
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, folders))
 
 
@@ -48,7 +49,7 @@ def lab(arguments):
     configure_jupyter()
     from jupyterlab.labapp import LabApp
 
-    from course_lib import lessons
+    from course_lib.tools import lessons
 
     workbook([])
     lessons.trust(lessons.find())
@@ -60,7 +61,7 @@ def lab(arguments):
 
 def workbook(arguments):
     """put lessons and exercises into workbook/ to work in; what is there already stays as it is"""
-    from course_lib import workbook
+    from course_lib.tools import workbook
 
     new, newer = workbook.make()
     if new:
@@ -88,7 +89,7 @@ def ruff_and_pytest(arguments):
 
 def notebooks(arguments):
     """execute the lessons and save them in place (all, or those named: 01 02)"""
-    from course_lib import lessons
+    from course_lib.tools import lessons
 
     with clean_run(COURSE_MODE="strict") as environment:
         for path in lessons.find(arguments):
@@ -105,7 +106,7 @@ def format(arguments):
 
 def record(arguments):
     """run the lessons' experiments with all seeds and variants, and record them (all, or those named)"""
-    from course_lib import lessons
+    from course_lib.tools import lessons
 
     with clean_run(COURSE_MODE="record") as environment:
         for path in lessons.find(arguments):
@@ -114,7 +115,7 @@ def record(arguments):
 
 def seeds(arguments):
     """N [lesson ...]: execute the lessons with N fresh seeds, count and keep each claim's verdicts"""
-    from course_lib import lessons
+    from course_lib.tools import lessons
 
     if not arguments or not arguments[0].isdigit() or int(arguments[0]) == 0:
         sys.exit("seeds wants the number of runs first, for example: make seeds N=10")
@@ -136,7 +137,7 @@ def seeds(arguments):
 
 def pages(arguments):
     """write the glossary's index and the claims page anew, from the entries and the lessons' verdict boxes"""
-    from course_lib import pages
+    from course_lib.tools import pages
 
     for file in pages.write():
         print(f"{file.relative_to(ROOT)} is written")
@@ -144,7 +145,7 @@ def pages(arguments):
 
 def bench(arguments):
     """compare the speed of attention and the Transformer with textbook forms and torch's modules (about a minute)"""
-    from course_lib import bench
+    from course_lib.tools import bench
 
     for compare in (bench.compare, bench.compare_heads, bench.compare_transformers, bench.compare_decoding):
         print(compare(), flush=True, end="\n\n")
@@ -248,7 +249,7 @@ def parse(verb, arguments, *places, **options):
 
 def slides(arguments):
     """make the decks of the lessons in build/slides, which need no network (all, or those named: 01 02)"""
-    from course_lib import slides
+    from course_lib.tools import slides
 
     for deck in slides.build(arguments):
         print(deck.relative_to(ROOT))
@@ -256,14 +257,14 @@ def slides(arguments):
 
 def site(arguments):
     """make the site in build/site: lessons, exercises, glossary, claims, the library's reference"""
-    from course_lib import site
+    from course_lib.tools import site
 
     print(site.build().relative_to(ROOT))
 
 
 def warm(arguments):
     """do before a lecture what takes time: train and keep the models, make the decks (all lessons, or those named)"""
-    from course_lib import lessons
+    from course_lib.tools import lessons
 
     for path in lessons.find(arguments):
         lessons.execute(path, dict(os.environ))

@@ -12,16 +12,15 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
-from pathlib import Path
 
 from IPython.display import display
 
 from course_lib.curriculum import name_of
+from course_lib.files import DATA, replacing
 from course_lib.fingerprint import fingerprint
 from course_lib.processes import side_by_side
 from course_lib.training import course_seed
 
-DATA = Path(__file__).parent / "data"
 MIME = "application/vnd.attention-measured.verdict+json"
 KINDS = ("experiment", "proof", "citation", "cannot be tested")
 HOLDS, WITHIN, NOT, UNTESTABLE = "holds", "holds within limits", "does not hold", "cannot be tested"
@@ -248,10 +247,8 @@ class Experiment:
         def keep(job: str, result) -> None:
             variant, seed = missing[job]
             fresh[variant]["seeds"][str(seed)] = _plain(result)
-            self.file.parent.mkdir(parents=True, exist_ok=True)
-            beside = self.file.with_suffix(".part")
-            beside.write_text(json.dumps(every, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-            beside.replace(self.file)
+            with replacing(self.file) as beside:
+                beside.write_text(json.dumps(every, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
         self._run({job: partial(self.function, s, **self.variants[v]) for job, (v, s) in missing.items()}, keep)
 

@@ -11,9 +11,9 @@ import pytest
 from nbclient import NotebookClient
 from traitlets.config import Config
 
-from course_lib import lessons, workbook
 from course_lib.checks import EXERCISED, exercises
 from course_lib.curriculum import name_of
+from course_lib.tools import lessons, workbook
 
 FOLDER = Path(__file__).parent.parent / "notebooks" / "exercises"
 SOURCES = sorted(FOLDER.glob("*.ipynb"))

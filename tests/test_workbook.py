@@ -7,8 +7,8 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 import course_lib
-from course_lib import lessons, workbook
 from course_lib.checks import record
+from course_lib.tools import lessons, workbook
 
 SOLVED = '''def f(x):
     """What f is."""

@@ -7,6 +7,7 @@ from datetime import date
 from pathlib import Path
 
 from course_lib.curriculum import number_of
+from course_lib.files import replacing
 
 FILE = "progress.json"
 START = "start.md"
@@ -43,7 +44,8 @@ def remember(name: str, lessons: Mapping[str, str]) -> None:
     if folder is None or name in (before := done(folder)):
         return
     after = {**before, name: date.today().isoformat()}
-    _write(folder / FILE, json.dumps(after, indent=1) + "\n")
+    with replacing(folder / FILE) as beside:
+        beside.write_text(json.dumps(after, indent=1) + "\n", encoding="utf-8")
     show(folder, lessons)
 
 
@@ -55,7 +57,8 @@ def show(folder: Path, lessons: Mapping[str, str]) -> None:
     table = "\n".join([MARKS[0], "", *rows(done(folder), lessons), "", MARKS[1]])
     new = re.sub(f"{first}.*{last}", lambda _: table, text, flags=re.DOTALL)
     if new != text:
-        _write(page, new)
+        with replacing(page) as beside:
+            beside.write_text(new, encoding="utf-8")
 
 
 def rows(passed: Mapping[str, str], lessons: Mapping[str, str]) -> list[str]:
@@ -69,9 +72,3 @@ def rows(passed: Mapping[str, str], lessons: Mapping[str, str]) -> list[str]:
             f"| {number_of(lesson)} | {ticks} {len(names) - len(left)} of {len(names)} | {left[0] if left else 'all done'} |"
         )
     return table
-
-
-def _write(file: Path, text: str) -> None:
-    beside = file.with_name(file.name + ".part")
-    beside.write_text(text, encoding="utf-8")
-    beside.replace(file)

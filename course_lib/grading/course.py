@@ -17,7 +17,8 @@ import nbformat
 from nbformat import NotebookNode
 from traitlets.config import Config
 
-ROOT = Path(__file__).resolve().parents[2]
+from course_lib.files import ROOT
+
 PRIVATE = "graded.py"
 BEGIN, END = "BEGIN HIDDEN TESTS", "END HIDDEN TESTS"
 STEPS = ("source", "release", "submitted", "autograded", "feedback", "reports")

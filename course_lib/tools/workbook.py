@@ -9,9 +9,10 @@ from pathlib import Path
 
 import nbformat
 
-from course_lib import lessons
+from course_lib.files import ROOT
+from course_lib.tools import lessons
 
-FOLDER = lessons.NOTEBOOKS.parent / "workbook"
+FOLDER = ROOT / "workbook"
 VERSIONS = ".versions.json"  # by file: a hash of what was last put there
 REGION = re.compile(r"^([ \t]*)### BEGIN (SOLUTION|HIDDEN TESTS)$.*?^[ \t]*### END \2$\n?", re.MULTILINE | re.DOTALL)
 

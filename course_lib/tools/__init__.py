@@ -1,0 +1,1 @@
+"""What no lesson imports: setting up, executing, showing and publishing the course, and making workbooks of it."""
