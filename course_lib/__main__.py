@@ -60,12 +60,16 @@ def lab(arguments):
 
 
 def workbook(arguments):
-    """put lessons and exercises into workbook/ to work in; what is there already stays as it is"""
+    """put lessons and exercises into workbook/ to work in; what you have changed there stays as it is"""
     from course_lib.tools import workbook
 
-    new, newer = workbook.make()
+    new, renewed, newer = workbook.make()
     if new:
-        print(f"workbook/ has {len(new)} new files. Work there: updates of the course never touch it.")
+        print(
+            f"workbook/ has {len(new)} new files. Work there: what you change, an update of the course never touches."
+        )
+    if renewed:
+        print(f"Renewed in workbook/, where you had not changed them: {', '.join(renewed)}")
     if newer:
         print(f"Newer in this version of the course, and put beside your files in workbook/: {', '.join(newer)}")
 

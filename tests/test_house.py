@@ -3,9 +3,9 @@
 import ast
 import json
 import re
-import statistics
 import subprocess
 import sys
+from functools import cache
 
 import nbformat
 import pytest
@@ -27,14 +27,14 @@ OUTSIDE = {
     "tools.lessons": {"claims", "curriculum", "files"},
     "tools.pages": {"claims", "curriculum", "glossary", "tools.lessons"},
     "tools.bench": {"attention", "corpus", "positions", "recurrent", "training", "transformer"},
-    "tools.workbook": {"files", "tools.lessons"},
+    "tools.workbook": {"checks", "files", "tools.lessons"},
     "tools.web": {"files"},
     "tools.slides": {"files", "tools.lessons", "tools.web"},
     "tools.site": {
         *("claims", "files", "glossary"),
         *("tools.lessons", "tools.slides", "tools.web", "tools.workbook"),
     },
-    "grading": {"checks", "files"},
+    "grading": {"checks", "files", "tools.workbook"},
     "__main__": {
         *("files", "grading", "tools.bench", "tools.environment", "tools.lessons", "tools.pages", "tools.site"),
         *("tools.slides", "tools.workbook"),
@@ -52,6 +52,7 @@ for package in LIBRARY.glob("*/__init__.py"):
         SOURCES[package.parent.name] = "\n".join(parts.values())
 
 
+@cache
 def imported(source):
     """The library's modules that a source imports, at its top or within a function."""
     found = set()
@@ -149,5 +150,6 @@ print(json.dumps((time.process_time() - with_torch) / (with_torch - started)))
 
 
 def test_the_library_costs_at_most_a_tenth_more_than_torch():
-    """Both are measured in one process, so a busy machine slows both; the median of three is judged."""
-    assert statistics.median(fresh(TIMED) for _ in range(3)) <= 0.10
+    """Both are measured in one process, so a busy machine slows both; two of three measurements are to be good."""
+    good = [share for share in [fresh(TIMED), fresh(TIMED)] if share <= 0.10]
+    assert len(good) == 2 or (len(good) == 1 and fresh(TIMED) <= 0.10)

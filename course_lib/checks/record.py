@@ -12,6 +12,7 @@ from course_lib.files import replacing
 FILE = "progress.json"
 START = "start.md"
 MARKS = "<!-- progress: written by the checks -->", "<!-- end of progress -->"
+TABLE = re.compile(".*".join(map(re.escape, MARKS)), re.DOTALL)  # on the start page, with both marks
 
 
 def workbook() -> Path | None:
@@ -53,9 +54,8 @@ def show(folder: Path, lessons: Mapping[str, str]) -> None:
     """Writes the table between its two marks on the start page; a page without them is left alone."""
     page = folder / START
     text = page.read_text(encoding="utf-8") if page.is_file() else ""
-    first, last = map(re.escape, MARKS)
     table = "\n".join([MARKS[0], "", *rows(done(folder), lessons), "", MARKS[1]])
-    new = re.sub(f"{first}.*{last}", lambda _: table, text, flags=re.DOTALL)
+    new = TABLE.sub(lambda _: table, text)
     if new != text:
         with replacing(page) as beside:
             beside.write_text(new, encoding="utf-8")
