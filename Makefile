@@ -11,7 +11,7 @@ help: ## list the targets
 lab: ## start JupyterLab on the start page of your workbook (on a server: make lab ARGS=--no-browser)
 	$(COURSE) lab $(ARGS)
 
-workbook: ## put lessons and exercises into workbook/ to work in; what is there already stays as it is
+workbook: ## put lessons and exercises into workbook/ to work in; what you have changed there stays as it is
 	$(COURSE) workbook
 
 test: ## run every check: ruff, the quick tests, the lessons

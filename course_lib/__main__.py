@@ -13,7 +13,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from course_lib.environment import EXTRAS_MB, ROOT, go_where_complete, require_python
+from course_lib.files import DATA, ROOT
+from course_lib.tools.environment import EXTRAS_MB, go_where_complete, require_python
 
 
 @contextlib.contextmanager
@@ -26,7 +27,7 @@ def clean_run(**variables):
 
 def configure_jupyter(*more):
     """Puts the course's settings for Jupyter, and folders with more, before those that the environment names."""
-    folders = [*map(str, more), str(ROOT / "course_lib" / "data" / "jupyter"), os.environ.get("JUPYTER_CONFIG_PATH")]
+    folders = [*map(str, more), str(DATA / "jupyter"), os.environ.get("JUPYTER_CONFIG_PATH")]
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, folders))
 
 
@@ -48,7 +49,7 @@ def lab(arguments):
     configure_jupyter()
     from jupyterlab.labapp import LabApp
 
-    from course_lib import lessons
+    from course_lib.tools import lessons
 
     workbook([])
     lessons.trust(lessons.find())
@@ -59,12 +60,16 @@ def lab(arguments):
 
 
 def workbook(arguments):
-    """put lessons and exercises into workbook/ to work in; what is there already stays as it is"""
-    from course_lib import workbook
+    """put lessons and exercises into workbook/ to work in; what you have changed there stays as it is"""
+    from course_lib.tools import workbook
 
-    new, newer = workbook.make()
+    new, renewed, newer = workbook.make()
     if new:
-        print(f"workbook/ has {len(new)} new files. Work there: updates of the course never touch it.")
+        print(
+            f"workbook/ has {len(new)} new files. Work there: what you change, an update of the course never touches."
+        )
+    if renewed:
+        print(f"Renewed in workbook/, where you had not changed them: {', '.join(renewed)}")
     if newer:
         print(f"Newer in this version of the course, and put beside your files in workbook/: {', '.join(newer)}")
 
@@ -88,7 +93,7 @@ def ruff_and_pytest(arguments):
 
 def notebooks(arguments):
     """execute the lessons and save them in place (all, or those named: 01 02)"""
-    from course_lib import lessons
+    from course_lib.tools import lessons
 
     with clean_run(COURSE_MODE="strict") as environment:
         for path in lessons.find(arguments):
@@ -105,8 +110,7 @@ def format(arguments):
 
 def record(arguments):
     """run the lessons' experiments with all seeds and variants, and record them (all, or those named)"""
-    from course_lib import lessons
-    from course_lib.tools import recording
+    from course_lib.tools import lessons, recording
 
     with clean_run(COURSE_MODE="strict") as environment:
         for path in lessons.find(arguments):
@@ -121,14 +125,12 @@ def restamp(arguments):
         sys.exit("restamp wants the revision whose code made the records, for example: make restamp REVISION=HEAD~3")
     with clean_run(COURSE_MODE="") as environment:
         left = restamp.restamp(arguments[0], environment)
-    print(
-        "\n".join([*left, f"{len(left)} variants stay stale; `make record` records them" if left else "all is fresh"])
-    )
+    print(*left, f"{len(left)} variants stay stale" + ("; `make record` records them" if left else ""), sep="\n")
 
 
 def seeds(arguments):
     """N [lesson ...]: execute the lessons with N fresh seeds, count and keep each claim's verdicts"""
-    from course_lib import lessons
+    from course_lib.tools import lessons
 
     if not arguments or not arguments[0].isdigit() or int(arguments[0]) == 0:
         sys.exit("seeds wants the number of runs first, for example: make seeds N=10")
@@ -150,7 +152,7 @@ def seeds(arguments):
 
 def pages(arguments):
     """write the glossary's index and the claims page anew, from the entries and the lessons' verdict boxes"""
-    from course_lib import pages
+    from course_lib.tools import pages
 
     for file in pages.write():
         print(f"{file.relative_to(ROOT)} is written")
@@ -158,7 +160,7 @@ def pages(arguments):
 
 def bench(arguments):
     """compare the speed of attention and the Transformer with textbook forms and torch's modules (about a minute)"""
-    from course_lib import bench
+    from course_lib.tools import bench
 
     for compare in (bench.compare, bench.compare_heads, bench.compare_transformers, bench.compare_decoding):
         print(compare(), flush=True, end="\n\n")
@@ -262,7 +264,7 @@ def parse(verb, arguments, *places, **options):
 
 def slides(arguments):
     """make the decks of the lessons in build/slides, which need no network (all, or those named: 01 02)"""
-    from course_lib import slides
+    from course_lib.tools import slides
 
     for deck in slides.build(arguments):
         print(deck.relative_to(ROOT))
@@ -270,14 +272,14 @@ def slides(arguments):
 
 def site(arguments):
     """make the site in build/site: lessons, exercises, glossary, claims, the library's reference"""
-    from course_lib import site
+    from course_lib.tools import site
 
     print(site.build().relative_to(ROOT))
 
 
 def warm(arguments):
     """do before a lecture what takes time: train and keep the models, make the decks (all lessons, or those named)"""
-    from course_lib import lessons
+    from course_lib.tools import lessons
 
     for path in lessons.find(arguments):
         lessons.execute(path, dict(os.environ))

@@ -12,16 +12,15 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
-from pathlib import Path
 
 from IPython.display import display
 
 from course_lib.curriculum import name_of
+from course_lib.files import DATA
 from course_lib.fingerprint import fingerprint
 from course_lib.processes import side_by_side
 from course_lib.training import course_seed
 
-DATA = Path(__file__).parent / "data"
 MIME = "application/vnd.attention-measured.verdict+json"
 KINDS = ("experiment", "proof", "citation", "cannot be tested")
 HOLDS, WITHIN, NOT, UNTESTABLE = "holds", "holds within limits", "does not hold", "cannot be tested"

@@ -14,7 +14,9 @@ from pathlib import Path
 
 from IPython.display import display
 
-FOLDER = Path(__file__).resolve().parent.parent / "glossary"
+from course_lib.files import ROOT
+
+FOLDER = ROOT / "glossary"
 GENERATED = {"README", "claims"}
 SECTIONS = (
     "The paper says", "What happens", "The arithmetic", "Shapes", "Where people go wrong", "Where it breaks",

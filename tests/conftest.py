@@ -74,10 +74,11 @@ def unchecked(monkeypatch):
 @pytest.fixture(scope="session")
 def built_site():
     """The site as `make site` builds it, without the run-time shapes of this process."""
-    from course_lib import site
+    from course_lib.files import ROOT
+    from course_lib.tools import site
 
     command = [sys.executable, "-m", "course_lib", "site"]
-    done = subprocess.run(command, cwd=site.web.ROOT, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return site.FOLDER
 

@@ -8,9 +8,9 @@ import torch
 from torch.testing import assert_close
 
 from course_lib import __main__ as front_door
-from course_lib import bench
 from course_lib.attention import AdditiveScore, GeneralScore, MultiHeadAttention
 from course_lib.recurrent import EncoderDecoder
+from course_lib.tools import bench
 from course_lib.transformer import Transformer
 
 

@@ -9,7 +9,7 @@ import pytest
 from bs4 import BeautifulSoup
 from nbconvert import HTMLExporter
 
-from course_lib import lessons
+from course_lib.tools import lessons
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 PATHS = pytest.mark.parametrize("path", lessons.find(), ids=lambda path: path.stem)

@@ -9,11 +9,12 @@ from pathlib import Path
 import nbformat
 import pytest
 from nbclient import NotebookClient
+from nbconvert.exporters import NotebookExporter
 from traitlets.config import Config
 
-from course_lib import lessons, workbook
 from course_lib.checks import EXERCISED, exercises
 from course_lib.curriculum import name_of
+from course_lib.tools import lessons, workbook
 
 FOLDER = Path(__file__).parent.parent / "notebooks" / "exercises"
 SOURCES = sorted(FOLDER.glob("*.ipynb"))
@@ -96,6 +97,22 @@ def test_the_student_version_holds_no_solution(path):
         if mark(before).get("solution"):
             assert ("raise NotImplementedError()" in after.source) or ("= ...  # YOUR ANSWER HERE" in after.source)
         assert after.cell_type == "markdown" or after.outputs == []
+
+
+BOOKKEEPING = {"nbgrader", "deletable", "editable"}  # what nbgrader notes in a cell: checksums, and what is locked
+
+
+@each_source
+def test_what_is_handed_out_in_class_has_the_blanks_of_the_workbook(path, tmp_path):
+    course = pytest.importorskip("course_lib.grading.course").Course(tmp_path, "")
+    config = course.config()
+    steps = [step for step in config.GenerateAssignment.preprocessors if not step.endswith("SaveCells")]
+    text, _ = NotebookExporter(config=config, preprocessors=steps).from_filename(path)
+    handed_out, student = nbformat.reads(text, as_version=4), workbook.student_version(read(path))
+    assert all(mark(cell)["checksum"] for cell in handed_out.cells if mark(cell))
+    for cell in handed_out.cells + student.cells:
+        cell.metadata = {name: about for name, about in cell.metadata.items() if name not in BOOKKEEPING}
+    assert handed_out.cells == student.cells
 
 
 def failures(notebook):

@@ -17,7 +17,8 @@ from running_lab import Lab, own_copy
 
 import course_lib
 from course_lib import __main__ as front_door
-from course_lib import claims, lessons
+from course_lib import claims
+from course_lib.tools import lessons
 
 ROOT = Path(__file__).parent.parent
 

@@ -39,8 +39,7 @@ EXPECTED = {
     ),
     "cy": (
         [0, 0, 0, 0],
-        "cell 5 raised NotImplementedError; masked_softmax is not written yet; "
-        "cat_score: NameError: name 'cat_score' is not defined; double is not written yet; "
+        "masked_softmax is not written yet; cat_score has no answer yet; double is not written yet; "
         "check_count raised NotImplementedError",
     ),
     "dan": (
@@ -152,3 +151,4 @@ def test_feedback_has_the_reasons_and_no_hidden_test(course, graded):
     assert "the mask comes after the softmax" in text and "It raised AssertionError" in text
     released = course.path("release", made.NAME, f"{made.NAME}.ipynb").read_text(encoding="utf-8")
     assert "hidden sentence" not in released and "nan_to_num" not in released
+    assert "cat_score = ...  # YOUR ANSWER HERE" in released and '"YOUR ANSWER HERE"' in released

@@ -188,7 +188,7 @@ def test_marks_of_a_cell_cannot_be_changed_by_the_learner():
     [
         ('checks.check("cat_score", cat_score)', 'checks.check("no_such", cat_score)', "check_sat asks for 'no_such'"),
         ('checks.check("cat_score", cat_score)', "if True:\n    checks.check('cat_score', 1)", "lines of their own"),
-        ("### END SOLUTION", "", "no end solution statement found"),
+        ("### END SOLUTION", "", "lacks its other half"),
     ],
 )
 def test_a_faulty_source_is_refused_with_its_name_and_the_reason(old, new, wanted, course, tmp_path):

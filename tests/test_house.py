@@ -2,17 +2,18 @@
 
 import ast
 import json
-import statistics
+import re
 import subprocess
 import sys
-from pathlib import Path
+from functools import cache
 
+import nbformat
 import pytest
 
-import course_lib
+from course_lib.files import ROOT
 
 FLOORS = [
-    ["curriculum", "masks", "attention_map", "corpus", "fingerprint"],
+    ["files", "curriculum", "masks", "attention_map", "corpus", "fingerprint"],
     ["attention", "positions", "layers"],
     ["recurrent", "transformer"],
     ["processes", "decoding", "metrics", "training"],
@@ -21,37 +22,52 @@ FLOORS = [
 ]
 OUTSIDE = {
     "__init__": {"checks"},
-    "lessons": {"claims", "curriculum"},
-    "pages": {"claims", "curriculum", "glossary", "lessons"},
-    "bench": {"attention", "corpus", "positions", "recurrent", "training", "transformer"},
-    "workbook": {"lessons"},
-    "web": set(),
-    "site": {"claims", "glossary", "lessons", "slides", "web", "workbook"},
-    "slides": {"lessons", "web"},
-    "grading": {"checks", "lessons", "workbook"},
-    "environment": set(),
-    "__main__": {"bench", "environment", "grading", "lessons", "pages", "site", "slides", "workbook"},
+    "tools": set(),
+    "tools.environment": {"files"},
+    "tools.lessons": {"claims", "curriculum", "files"},
+    "tools.recording": {"claims", "files", "tools.lessons"},
+    "tools.restamp": {"claims", "curriculum", "files", "processes", "tools.lessons", "tools.recording"},
+    "tools.pages": {"claims", "curriculum", "glossary", "tools.lessons"},
+    "tools.bench": {"attention", "corpus", "positions", "recurrent", "training", "transformer"},
+    "tools.workbook": {"checks", "files", "tools.lessons"},
+    "tools.web": {"files"},
+    "tools.slides": {"files", "tools.lessons", "tools.web"},
+    "tools.site": {
+        *("claims", "files", "glossary"),
+        *("tools.lessons", "tools.slides", "tools.web", "tools.workbook"),
+    },
+    "grading": {"checks", "files", "tools.workbook"},
+    "__main__": {
+        *("files", "grading", "tools.bench", "tools.environment", "tools.lessons", "tools.pages", "tools.site"),
+        *("tools.recording", "tools.restamp", "tools.slides", "tools.workbook"),
+    },
 }
-LIBRARY = Path(course_lib.__file__).parent
+LIBRARY = ROOT / "course_lib"
 SOURCES = {file.stem: file.read_text(encoding="utf-8") for file in LIBRARY.glob("*.py")}
-# A package is one module of the house; what its parts import of each other is its own affair.
+# A package is one module of the house; what its parts import of each other is its own affair. Only tools is a folder
+# of modules with no more in common than that no lesson imports them.
 for package in LIBRARY.glob("*/__init__.py"):
-    parts = sorted(package.parent.glob("*.py"))
-    SOURCES[package.parent.name] = "\n".join(part.read_text(encoding="utf-8") for part in parts)
+    parts = {file.stem: file.read_text(encoding="utf-8") for file in sorted(package.parent.glob("*.py"))}
+    if package.parent.name == "tools":
+        SOURCES |= {f"tools.{name}".removesuffix(".__init__"): source for name, source in parts.items()}
+    else:
+        SOURCES[package.parent.name] = "\n".join(parts.values())
 
 
+@cache
 def imported(source):
     """The library's modules that a source imports, at its top or within a function."""
     found = set()
     for node in ast.walk(ast.parse(source)):
+        names = []
         if isinstance(node, ast.ImportFrom) and node.level:
             found.add("a relative import")
-        elif isinstance(node, ast.ImportFrom) and node.module == "course_lib":
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module.startswith("course_lib."):
-            found.add(node.module.split(".")[1])
+        elif isinstance(node, ast.ImportFrom):
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.Import):
-            found |= {alias.name.split(".")[1] for alias in node.names if alias.name.startswith("course_lib.")}
+            names = [alias.name for alias in node.names]
+        inside = [name.split(".")[1:] for name in names if name.startswith("course_lib.")]
+        found |= {".".join(path[: 2 if path[0] == "tools" else 1]) for path in inside}
     return found
 
 
@@ -80,8 +96,11 @@ def test_nothing_imports_upward_and_there_are_no_circles():
         ("attention", "import course_lib.recurrent as r", "recurrent"),
         ("metrics", "from course_lib import __main__", "__main__"),
         ("claims", "from .widgets import Explorer", "a relative import"),
-        ("lessons", "from course_lib import training", "training"),
-        ("training", "from course_lib import bench", "bench"),
+        ("tools.lessons", "from course_lib import training", "training"),
+        ("training", "from course_lib.tools import bench", "tools.bench"),
+        ("claims", "import course_lib.tools.lessons as l", "tools.lessons"),
+        ("tools.web", "from course_lib.tools.site import build", "tools.site"),
+        ("checks", "from course_lib import tools", "tools"),
         ("__init__", "from course_lib import masks", "masks"),
         ("checks", "from course_lib.grading import grade", "grading"),
         ("grading", "from course_lib.widgets import heatmap", "widgets"),
@@ -89,6 +108,25 @@ def test_nothing_imports_upward_and_there_are_no_circles():
 )
 def test_a_forbidden_import_is_seen(module, line, name):
     assert list(forbidden({**SOURCES, module: line})) == [f"{module} imports {name}"]
+
+
+def reached(modules):
+    """These modules, those that they import, and so on."""
+    found = set()
+    while modules:
+        found |= modules
+        modules = set().union(*(imported(SOURCES[module]) for module in modules)) - found
+    return found
+
+
+def test_tools_and_grading_are_what_no_lesson_exercise_or_glossary_block_imports():
+    notebooks = [nbformat.read(path, as_version=4) for path in (ROOT / "notebooks").rglob("[0-9]*.ipynb")]
+    blocks = [cell.source for notebook in notebooks for cell in notebook.cells if cell.cell_type == "code"]
+    for page in (ROOT / "glossary").glob("*.md"):
+        blocks += re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    unseen = SOURCES.keys() - reached(set().union(*map(imported, blocks)))
+    rooms = {module for module in SOURCES if module.split(".")[0] in ("tools", "grading")}
+    assert unseen == rooms | {"__init__", "__main__"}
 
 
 def fresh(code):
@@ -114,5 +152,6 @@ print(json.dumps((time.process_time() - with_torch) / (with_torch - started)))
 
 
 def test_the_library_costs_at_most_a_tenth_more_than_torch():
-    """Both are measured in one process, so a busy machine slows both; the median of three is judged."""
-    assert statistics.median(fresh(TIMED) for _ in range(3)) <= 0.10
+    """Both are measured in one process, so a busy machine slows both; two of three measurements are to be good."""
+    good = [share for share in [fresh(TIMED), fresh(TIMED)] if share <= 0.10]
+    assert len(good) == 2 or (len(good) == 1 and fresh(TIMED) <= 0.10)

@@ -6,8 +6,9 @@ import json
 import nbformat
 import pytest
 
-from course_lib import claims, glossary, lessons, pages
+from course_lib import claims, glossary
 from course_lib.curriculum import name_of
+from course_lib.tools import lessons, pages
 
 SEEDS = 10
 

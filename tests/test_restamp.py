@@ -45,8 +45,7 @@ def tripled(seed):
 )
 DRIVER = """
 import os, sys
-from course_lib import lessons
-from course_lib.tools import recording, restamp
+from course_lib.tools import lessons, recording, restamp
 if sys.argv[1:]:
     print(*restamp.restamp(sys.argv[1], dict(os.environ)), sep="\\n")
 else:

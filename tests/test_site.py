@@ -8,7 +8,9 @@ import pytest
 import test_house
 import yaml
 
-from course_lib import claims, glossary, lessons, site, web
+from course_lib import claims, glossary
+from course_lib.files import DATA, ROOT
+from course_lib.tools import lessons, site
 
 NAMES = [path.stem for path in lessons.find()]
 
@@ -106,7 +108,7 @@ def test_exercises_are_there_without_solutions_and_say_how_they_are_done(source)
     ],
 )
 def test_links_lead_where_they_lead_on_the_site(file, text, on_site):
-    assert site.links(text, web.ROOT / file) == on_site
+    assert site.links(text, ROOT / file) == on_site
 
 
 def small_site(folder, page='<a href="b.html#part">b</a> <img src="c.png"> <a href="https://a.org/x">a</a>'):
@@ -191,20 +193,20 @@ def test_a_page_without_a_body_stays_as_it_is():
 
 # ---- the workflow that publishes ----
 
-WORKFLOW = (web.ROOT / ".github" / "workflows" / "site.yml").read_text(encoding="utf-8")
+WORKFLOW = (ROOT / ".github" / "workflows" / "site.yml").read_text(encoding="utf-8")
 
 
 def faults(workflow):
     """Make targets that do not exist, steps of Pages that are missing or are given another folder."""
     (job,) = yaml.safe_load(workflow)["jobs"].values()
     targets = [target for step in job["steps"] for target in re.findall(r"make (.+)", step.get("run", ""))]
-    there = re.findall(r"^([a-z]+):", (web.ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    there = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     yield from (target for target in " ".join(targets).split() if target not in there)
     used = [step.get("uses", "").split("@")[0] for step in job["steps"]]
     wanted = ("checkout", "setup-python", "upload-pages-artifact", "deploy-pages")
     yield from (action for action in wanted if f"actions/{action}" not in used)
     folders = [step["with"]["path"] for step in job["steps"] if "path" in step.get("with", {})]
-    if folders != [str(site.FOLDER.relative_to(web.ROOT))]:
+    if folders != [str(site.FOLDER.relative_to(ROOT))]:
         yield f"publishes {folders}"
 
 
@@ -286,7 +288,7 @@ def test_a_warning_ends_the_build(tmp_path, monkeypatch):
     """A small source with a link that leads nowhere."""
 
     def assemble():
-        shutil.copy(web.DATA / "site" / "conf.py", tmp_path / "conf.py")
+        shutil.copy(DATA / "site" / "conf.py", tmp_path / "conf.py")
         (tmp_path / "_static").mkdir()
         (tmp_path / "index.md").write_text("# Title\n\n[there](nowhere.md)\n")
 

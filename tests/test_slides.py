@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output, new_raw_cell
 
-from course_lib import lessons, slides
+from course_lib.tools import lessons, slides
 
 MINUTES = range(40, 51)
 LINES = 14  # of code on a slide

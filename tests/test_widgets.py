@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course_lib import lessons, widgets
+from course_lib import widgets
+from course_lib.tools import lessons
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 

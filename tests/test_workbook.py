@@ -1,14 +1,18 @@
 """The workbook: blanks where solutions were, nothing overwritten, and a page that shows how far one is."""
 
+import hashlib
 import json
+from datetime import date
 
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 import course_lib
-from course_lib import lessons, workbook
+from course_lib import checks
 from course_lib.checks import record
+from course_lib.curriculum import number_of
+from course_lib.tools import lessons, workbook
 
 SOLVED = '''def f(x):
     """What f is."""
@@ -57,7 +61,7 @@ def read(path):
 
 
 def test_lessons_lose_outputs_and_lecture_notes_and_exercises_their_solutions(course):
-    assert [len(files) for files in workbook.make()] == [4, 0]
+    assert [len(files) for files in workbook.make()] == [4, 0, 0]
     lesson, exercise = read(course / "workbook/01_lesson.ipynb"), read(course / "workbook/exercises/01_lesson.ipynb")
     assert [cell.source for cell in lesson.cells] == ["# Title", "print(42)"]
     assert [cell.metadata for cell in lesson.cells] == [{"slideshow": {"slide_type": "slide"}}, {}]
@@ -99,23 +103,47 @@ def test_what_is_there_stays_and_a_newer_version_is_put_beside_it_once(course):
     workbook.make()
     mine = course / "workbook/exercises/01_lesson.ipynb"
     mine.write_text("my work")
-    assert workbook.make() == ([], []) and mine.read_text() == "my work"
+    assert workbook.make() == ([], [], []) and mine.read_text() == "my work"
 
     nbformat.write(source(SOLVED, CHECKED, "new"), course / "notebooks/exercises/01_lesson.ipynb")
-    assert workbook.make() == ([], ["exercises/01_lesson_newer.ipynb"])
+    assert workbook.make() == ([], [], ["exercises/01_lesson_newer.ipynb"])
     assert mine.read_text() == "my work"
     assert read(mine.with_name("01_lesson_newer.ipynb")).cells[-1].source == "new"
-    assert workbook.make() == ([], [])
+    assert workbook.make() == ([], [], [])
 
     nbformat.write(source("newest"), course / "notebooks/exercises/01_lesson.ipynb")
-    assert workbook.make() == ([], ["exercises/01_lesson_newer_2.ipynb"])
+    assert workbook.make() == ([], [], ["exercises/01_lesson_newer_2.ipynb"])
     assert mine.read_text() == "my work"
+
+
+def test_what_is_still_as_it_was_put_there_is_renewed(course):
+    workbook.make()
+    nbformat.write(source("new"), course / "notebooks/01_lesson.ipynb")
+    assert workbook.make() == ([], ["01_lesson.ipynb"], [])
+    assert [cell.source for cell in read(course / "workbook/01_lesson.ipynb").cells] == ["# Title", "new"]
+    assert workbook.make() == ([], [], [])
+
+
+def test_a_start_page_with_notes_stays_and_one_without_is_renewed_with_its_table(course, monkeypatch):
+    workbook.make()
+    page = course / "workbook/start.md"
+    monkeypatch.chdir(course / "workbook")
+    record.remember("rnn_step", checks.lessons())
+    original = course / "notebooks/start.md"
+    original.write_text(original.read_text().replace("More.", "Much more."))
+    assert workbook.make() == ([], ["start.md"], [])
+    assert page.read_text().endswith("Much more.\n") and "| 1 | ✓○" in page.read_text()
+
+    page.write_text(page.read_text() + "My notes.\n")
+    mine = page.read_text()
+    original.write_text(original.read_text().replace("Much more.", "No more."))
+    assert workbook.make() == ([], [], ["start_newer.md"]) and page.read_text() == mine
 
 
 def test_a_file_that_was_removed_comes_back_and_only_it(course):
     workbook.make()
     (course / "workbook/01_lesson.ipynb").unlink()
-    assert workbook.make() == (["01_lesson.ipynb"], [])
+    assert workbook.make() == (["01_lesson.ipynb"], [], [])
 
 
 def test_a_workbook_whose_versions_were_lost_is_not_overwritten(course):
@@ -162,6 +190,69 @@ def test_outside_of_a_workbook_nothing_is_kept(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     record.remember("a", LESSONS)
     assert list(tmp_path.iterdir()) == [] and record.done(record.workbook()) == {}
+
+
+OLD_PAGE = """# Attention, Measured
+
+| 5 | [The Transformer: build it, train it](05_transformer.ipynb) | two sittings of 60 |
+| 6 | [The Transformer taken apart](06_taken_apart.ipynb) | 90 |
+
+{}
+
+What you write stays in your workbook: a newer version of the course never overwrites it.
+"""
+OLD_TABLE = """<!-- progress: written by the checks -->
+
+| exercises of lesson | done | next |
+|---|---|---|
+| 1 | ✓○○○○○○○ 1 of 8 | read_batch |
+| 5 | ○✓○○○○✓○○ 2 of 9 | add_positions |
+| 6 | ✓○○○○○○ 1 of 7 | layers_for_hops |
+
+<!-- end of progress -->"""
+
+
+def test_a_workbook_begun_with_other_numbers_of_the_lessons_goes_on(tmp_path, monkeypatch):
+    today = dict(workbook.contents())
+    as_put = {
+        "progress.json": "{}\n",
+        "start.md": OLD_PAGE.format(record.TABLE.search(today["start.md"])[0]),
+        **dict.fromkeys(("05_transformer.ipynb", "exercises/05_transformer.ipynb"), "the lesson, then"),
+        **dict.fromkeys(("06_taken_apart.ipynb", "exercises/06_taken_apart.ipynb"), "the lesson after it, then"),
+    }
+    passed = dict.fromkeys(("rnn_step", "layer_norm", "greedy_words", "dropped"), "2026-01-31")
+    mine = {
+        "progress.json": json.dumps(passed),
+        "start.md": OLD_PAGE.format(OLD_TABLE),
+        **{name: f"{text}, and my work" for name, text in as_put.items() if name.endswith(".ipynb")},
+    }
+    (tmp_path / "exercises").mkdir()
+    for name, text in mine.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    versions = {name: hashlib.sha256(text.encode()).hexdigest()[:16] for name, text in as_put.items()}
+    (tmp_path / ".versions.json").write_text(json.dumps(versions), encoding="utf-8")
+
+    new, renewed, newer = workbook.make(tmp_path)
+    assert renewed == ["start.md"] and {*new, *renewed} == today.keys() - (mine.keys() - {"start.md"})
+    for name, text in mine.items():
+        assert name == "start.md" or (tmp_path / name).read_text(encoding="utf-8") == text
+    there = {str(file.relative_to(tmp_path)): file.read_text(encoding="utf-8") for file in tmp_path.rglob("*.*")
+             if file.is_file()}  # fmt: skip
+    assert there.keys() == mine.keys() | today.keys() | {*newer, ".versions.json"}
+    for name, text in today.items():
+        beside = name.replace(".ipynb", "_newer.ipynb")
+        assert name in ("progress.json", "start.md") or there[beside if beside in newer else name] == text
+
+    monkeypatch.chdir(tmp_path / "exercises")
+    record.remember("cut_a_head", checks.lessons())
+    assert record.done(tmp_path) == {**passed, "cut_a_head": date.today().isoformat()}
+    page = (tmp_path / "start.md").read_text(encoding="utf-8")
+    assert record.TABLE.split(page) == record.TABLE.split(today["start.md"])
+    rows = {row.split(" | ")[0]: row for row in page.splitlines() if "✓" in row}
+    of = checks.lessons()
+    numbers = {f"| {number_of(of[name])}" for name in ("rnn_step", "layer_norm", "greedy_words", "dropped")}
+    assert rows.keys() == numbers
+    assert "| ✓○○✓" in rows[f"| {number_of('taken_apart')}"]
 
 
 def test_a_broken_record_says_what_to_do(course, monkeypatch):

@@ -37,13 +37,17 @@ def check(name: str, answer: object, seed: int = 0) -> None:
     else:
         ask(asked, answer)
         print(f"✓ {name}: right.")
-    record.remember(name, {asked.name: asked.lesson for asked in exercises().values()})
+    record.remember(name, lessons())
+
+
+def lessons() -> dict[str, str]:
+    """The lesson of every exercise, by the exercise's name."""
+    return {asked.name: asked.lesson for asked in exercises().values()}
 
 
 def progress() -> None:
     """Shows which exercises are done, lesson by lesson."""
-    lessons = {asked.name: asked.lesson for asked in exercises().values()}
-    table = "\n".join(record.rows(record.done(record.workbook()), lessons))
+    table = "\n".join(record.rows(record.done(record.workbook()), lessons()))
     display({"text/markdown": table, "text/plain": table}, raw=True)
 
 

@@ -7,10 +7,12 @@ from datetime import date
 from pathlib import Path
 
 from course_lib.curriculum import number_of
+from course_lib.files import replacing
 
 FILE = "progress.json"
 START = "start.md"
 MARKS = "<!-- progress: written by the checks -->", "<!-- end of progress -->"
+TABLE = re.compile(".*".join(map(re.escape, MARKS)), re.DOTALL)  # on the start page, with both marks
 
 
 def workbook() -> Path | None:
@@ -43,7 +45,8 @@ def remember(name: str, lessons: Mapping[str, str]) -> None:
     if folder is None or name in (before := done(folder)):
         return
     after = {**before, name: date.today().isoformat()}
-    _write(folder / FILE, json.dumps(after, indent=1) + "\n")
+    with replacing(folder / FILE) as beside:
+        beside.write_text(json.dumps(after, indent=1) + "\n", encoding="utf-8")
     show(folder, lessons)
 
 
@@ -51,11 +54,11 @@ def show(folder: Path, lessons: Mapping[str, str]) -> None:
     """Writes the table between its two marks on the start page; a page without them is left alone."""
     page = folder / START
     text = page.read_text(encoding="utf-8") if page.is_file() else ""
-    first, last = map(re.escape, MARKS)
     table = "\n".join([MARKS[0], "", *rows(done(folder), lessons), "", MARKS[1]])
-    new = re.sub(f"{first}.*{last}", lambda _: table, text, flags=re.DOTALL)
+    new = TABLE.sub(lambda _: table, text)
     if new != text:
-        _write(page, new)
+        with replacing(page) as beside:
+            beside.write_text(new, encoding="utf-8")
 
 
 def rows(passed: Mapping[str, str], lessons: Mapping[str, str]) -> list[str]:
@@ -69,9 +72,3 @@ def rows(passed: Mapping[str, str], lessons: Mapping[str, str]) -> list[str]:
             f"| {number_of(lesson)} | {ticks} {len(names) - len(left)} of {len(names)} | {left[0] if left else 'all done'} |"
         )
     return table
-
-
-def _write(file: Path, text: str) -> None:
-    beside = file.with_name(file.name + ".part")
-    beside.write_text(text, encoding="utf-8")
-    beside.replace(file)

@@ -17,7 +17,8 @@ import nbformat
 from nbformat import NotebookNode
 from traitlets.config import Config
 
-ROOT = Path(__file__).resolve().parents[2]
+from course_lib.files import ROOT
+
 PRIVATE = "graded.py"
 BEGIN, END = "BEGIN HIDDEN TESTS", "END HIDDEN TESTS"
 STEPS = ("source", "release", "submitted", "autograded", "feedback", "reports")
@@ -72,6 +73,20 @@ class Course:
         c.LimitOutput.max_lines = 200
         c.LimitOutput.max_traceback = 40
         nbgrader = "nbgrader.preprocessors"
+        c.GenerateAssignment.preprocessors = [
+            f"{nbgrader}.IncludeHeaderFooter",
+            f"{nbgrader}.InstantiateTests",
+            f"{nbgrader}.LockCells",
+            f"{here}.Blank",
+            f"{nbgrader}.ClearOutput",
+            f"{nbgrader}.CheckCellMetadata",
+            f"{nbgrader}.ComputeChecksums",
+            f"{nbgrader}.SaveCells",  # with hidden tests, which the next step takes out
+            f"{here}.Visible",
+            f"{nbgrader}.ClearMarkScheme",
+            f"{nbgrader}.ComputeChecksums",
+            f"{nbgrader}.CheckCellMetadata",
+        ]
         c.Autograde.autograde_preprocessors = [
             f"{here}.Marking",
             f"{nbgrader}.LimitOutput",

@@ -1,4 +1,4 @@
-"""nbgrader's steps, where the course does them otherwise: running a submission, saving its marks, giving feedback."""
+"""nbgrader's steps, where the course does them otherwise: blanks, running a submission, saving marks, feedback."""
 
 import copy
 import re
@@ -11,7 +11,7 @@ import nbformat
 from nbclient.client import CellExecutionComplete
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from nbformat.v4 import new_code_cell, new_output
-from nbgrader.preprocessors import ClearHiddenTests, Execute, SaveAutoGrades
+from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions, Execute, SaveAutoGrades
 from nbgrader.utils import determine_grade, is_grade, is_solution
 from traitlets import Integer
 
@@ -20,6 +20,7 @@ from course_lib.grading import courier, examine
 from course_lib.grading.course import BEGIN, END, exercises, grade_cells, hidden_lines
 from course_lib.grading.provisioner import ContainedKernelManager
 from course_lib.grading.submission import printable, writable
+from course_lib.tools import workbook
 
 RECORD = "course"  # where a graded notebook's metadata keep how it was graded
 FRESH_KERNELS = 2  # how often a submission that ended its kernel gets another
@@ -29,6 +30,25 @@ LONGEST_LINE = 10_000  # characters of an error's message, and of each line of i
 DISPLAYS = {"display_data", "execute_result", "update_display_data"}
 CELL_FILE = re.compile(r"\(\d+\.py, line")  # how a SyntaxError names a cell
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class Blank(ClearSolutions):
+    """Puts the workbook's blanks between marks; nbgrader clears a cell without marks, and refuses marks elsewhere."""
+
+    def preprocess_cell(self, cell, resources, index):
+        if is_solution(cell) and f"### BEGIN {workbook.SOLUTION}" in cell.source:
+            workbook.clear(cell, workbook.SOLUTION)
+            return cell, resources
+        return super().preprocess_cell(cell, resources, index)
+
+
+class Visible(ClearHiddenTests):
+    """Takes hidden tests out as the workbook does; nbgrader refuses them in a cell that is not graded."""
+
+    def preprocess_cell(self, cell, resources, index):
+        if is_grade(cell):
+            workbook.clear(cell, workbook.HIDDEN_TESTS)
+        return super().preprocess_cell(cell, resources, index)
 
 
 class GarbledError(DeadKernelError):

@@ -1,1 +1,1 @@
-"""What users and makers of the course call by verb, and no lesson imports."""
+"""What no lesson imports: setting up, executing, showing and publishing the course, and making workbooks of it."""

@@ -12,8 +12,9 @@ from pathlib import Path
 import nbformat
 import torch
 
-from course_lib import lessons
 from course_lib.claims import Experiment, plain
+from course_lib.files import replacing
+from course_lib.tools import lessons
 
 
 def record(experiment: Experiment) -> None:
@@ -53,10 +54,8 @@ def write(experiment: Experiment, entries: dict[str, dict]) -> None:
 
 def write_every(file: Path, every: dict[str, dict]) -> None:
     """Writes a lesson's file."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    beside = file.with_suffix(".part")
-    beside.write_text(json.dumps(every, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    beside.replace(file)
+    with replacing(file) as beside:
+        beside.write_text(json.dumps(every, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 # ---- the lesson with more cells ----

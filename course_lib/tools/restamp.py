@@ -16,12 +16,10 @@ from pathlib import Path
 
 import nbformat
 
-from course_lib import lessons
 from course_lib.claims import Experiment, plain
 from course_lib.curriculum import name_of
-from course_lib.tools import recording
-
-ROOT = lessons.NOTEBOOKS.parent
+from course_lib.files import ROOT
+from course_lib.tools import lessons, recording
 
 
 def restamp(revision: str, environment: dict) -> list[str]:

@@ -3,7 +3,7 @@
 import pytest
 
 from browser import widgets
-from course_lib import lessons
+from course_lib.tools import lessons
 
 pytestmark = pytest.mark.browser
 

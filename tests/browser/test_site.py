@@ -10,7 +10,7 @@ import pytest
 from browser import judges
 from browser.conftest import watched
 from browser.widgets import in_every_state
-from course_lib import lessons, site, web
+from course_lib.tools import lessons, site, web
 
 pytestmark = pytest.mark.browser
 

@@ -9,7 +9,7 @@ from PIL import Image
 from playwright.sync_api import expect
 
 from browser import judges, widgets
-from course_lib import lessons, slides
+from course_lib.tools import lessons, slides
 
 pytestmark = pytest.mark.browser
 

@@ -2,7 +2,7 @@
 
 import nbformat
 
-from course_lib import lessons
+from course_lib.tools import lessons
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 IN_FOCUS = "(widget) => widget.contains(document.activeElement)"

@@ -1,6 +1,6 @@
-"""Sphinx's settings for the course's site; course_lib/site.py puts pages and packages beside this file."""
+"""Sphinx's settings for the course's site; course_lib/tools/site.py puts pages and packages beside this file."""
 
-from course_lib import site
+from course_lib.tools import site
 
 project = "Attention, Measured"
 copyright = "The Attention, Measured authors; text and figures CC BY 4.0, code MIT"
@@ -21,7 +21,7 @@ myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence"]
 myst_dmath_double_inline = True
 myst_heading_anchors = 3
 
-myst_heading_slug_func = "course_lib.site.slug"
+myst_heading_slug_func = "course_lib.tools.site.slug"
 
 # ---- the library ----
 default_role = "py:obj"

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import nbformat
 
-from course_lib import claims, glossary, lessons
+from course_lib import claims, glossary
 from course_lib.curriculum import name_of, number_of
+from course_lib.tools import lessons
 
 MOST_FIGURES = 4  # shown of a verdict; its box has all
 

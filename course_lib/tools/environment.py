@@ -20,7 +20,8 @@ import time
 import urllib.request
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from course_lib.files import ROOT
+
 VENV = ROOT / ".venv"
 STAMP = VENV / "course-setup.txt"
 DISTRIBUTION = "attention-measured"

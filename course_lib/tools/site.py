@@ -16,7 +16,9 @@ import jinja2
 import nbformat
 from sphinx.cmd.build import main as sphinx
 
-from course_lib import claims, glossary, lessons, slides, web, workbook
+from course_lib import claims, glossary
+from course_lib.files import DATA, ROOT
+from course_lib.tools import lessons, slides, web, workbook
 
 SOURCE = web.BUILD / "site-source"
 FOLDER = web.BUILD / "site"
@@ -49,9 +51,9 @@ def build():
 def assemble():
     """Fills SOURCE with what Sphinx reads."""
     shutil.rmtree(SOURCE, ignore_errors=True)
-    shutil.copytree(web.DATA / "site", SOURCE)
+    shutil.copytree(DATA / "site", SOURCE)
     web.copy({**web.WIDGETS, **web.MATHJAX}, SOURCE / "_static")
-    shutil.copyfile(web.DATA / "web" / "widgets.js", SOURCE / "_static" / "widgets.js")
+    shutil.copyfile(DATA / "web" / "widgets.js", SOURCE / "_static" / "widgets.js")
     shutil.copytree(lessons.NOTEBOOKS / "images", SOURCE / "notebooks" / "images")
     for file in pages():
         to = SOURCE / on_site(file)
@@ -59,7 +61,7 @@ def assemble():
         to.write_text(page(file), encoding="utf-8")
     with (SOURCE / "glossary" / "index.md").open("a", encoding="utf-8") as index:
         index.write("\n".join(["\n```{toctree}", ":hidden:\n", *glossary.entries(), "```\n"]))
-    told = [about(*row) for row in README_ROW.findall((web.ROOT / "README.md").read_text(encoding="utf-8"))]
+    told = [about(*row) for row in README_ROW.findall((ROOT / "README.md").read_text(encoding="utf-8"))]
     for file in (SOURCE / "index.md", SOURCE / "notebooks" / "exercises" / "index.md"):
         template = jinja2.Template(file.read_text(encoding="utf-8"), trim_blocks=True)
         file.write_text(template.render(lessons=told), encoding="utf-8")
@@ -71,14 +73,14 @@ def assemble():
 @functools.cache  # each link asks
 def pages():
     """The files of the repository that are pages of the site."""
-    texts = [*sorted(glossary.FOLDER.glob("*.md")), web.ROOT / "INSTRUCTORS.md", web.ROOT / "LECTURERS.md"]
+    texts = [*sorted(glossary.FOLDER.glob("*.md")), ROOT / "INSTRUCTORS.md", ROOT / "LECTURERS.md"]
     exercises = sorted((lessons.NOTEBOOKS / "exercises").glob("*.ipynb"))
     return (*lessons.find(), *exercises, *texts)
 
 
 def on_site(file):
     """Where a file of the repository is in SOURCE."""
-    return Path(str(file.relative_to(web.ROOT)).replace("README.md", "index.md"))
+    return Path(str(file.relative_to(ROOT)).replace("README.md", "index.md"))
 
 
 def page(file):
@@ -160,7 +162,7 @@ def links(text, file):
         there = (file.parent / path).resolve()
         if fragment.startswith("cell-id="):
             return f"[{words}](#{anchor(there, fragment.removeprefix('cell-id='))})"
-        if there == web.ROOT / "README.md" or there in pages():
+        if there == ROOT / "README.md" or there in pages():
             return f"[{words}]({target.replace('README.md', 'index.md')})"
         return words if path and there.exists() else link[0]
 

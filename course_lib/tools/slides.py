@@ -7,7 +7,8 @@ import nbformat
 from nbconvert.exporters import SlidesExporter
 from nbconvert.preprocessors import Preprocessor
 
-from course_lib import lessons, web
+from course_lib.files import DATA
+from course_lib.tools import lessons, web
 
 FOLDER = web.BUILD / "slides"
 MINUTES = re.compile(r"\*\*For the lecturer, (\d+) min\.\*\*")
@@ -81,9 +82,9 @@ def build(names=(), folder=FOLDER):
     web.copy({**web.WIDGETS, **web.MATHJAX, "jquery/dist/jquery.min.js": "jquery.js"}, assets)
     web.copy({"reveal.js/dist": "reveal/dist", "reveal.js/plugin/notes": "reveal/plugin/notes"}, assets)
     for name in ("widgets.js", "slides.js", "slides.css"):
-        shutil.copyfile(web.DATA / "web" / name, assets / name)
+        shutil.copyfile(DATA / "web" / name, assets / name)
     exporter = SlidesExporter(
-        extra_template_basedirs=[str(web.DATA)],
+        extra_template_basedirs=[str(DATA)],
         template_name="slides",
         preprocessors=[Lecture],
         reveal_url_prefix="assets/reveal",

@@ -5,7 +5,6 @@ import json
 import platform
 import time
 from collections import Counter
-from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
@@ -14,9 +13,10 @@ from nbformat.sign import NotebookNotary
 from traitlets.config import Config
 
 from course_lib.curriculum import name_of
+from course_lib.files import DATA, ROOT, replacing
 
-NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
-SEEDS = Path(__file__).resolve().parent / "data" / "seeds.json"
+NOTEBOOKS = ROOT / "notebooks"
+SEEDS = DATA / "seeds.json"
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 # What a kernel and its client say to each other could else be read by other users of the machine.
@@ -129,9 +129,8 @@ def keep_seed(path, seed, executed):
         verdicts = earlier["verdicts"] if earlier.get("conditions") == conditions else {}
         verdict = found[box["id"]]["verdict"] if box["id"] in found else "no verdict"
         lesson[box["id"]] = {"conditions": conditions, "verdicts": {**verdicts, str(seed): verdict}}
-    beside = SEEDS.with_suffix(".part")
-    beside.write_text(json.dumps(kept | {name: lesson}, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    beside.replace(SEEDS)
+    with replacing(SEEDS) as beside:
+        beside.write_text(json.dumps(kept | {name: lesson}, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 def agreement(seeds):

@@ -1,10 +1,9 @@
 """The front-end packages that slides and site are made with: npm fetches them, and copies go beside the pages."""
 
 import shutil
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-DATA = ROOT / "course_lib" / "data"
+from course_lib.files import ROOT
+
 PACKAGES = ROOT / "node_modules"
 BUILD = ROOT / "build"
 # What a page needs so that its widgets live without a kernel: where it lies in a package, and its name beside the page.

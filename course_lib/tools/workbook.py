@@ -1,44 +1,70 @@
-"""Makes the learner's workbook: lessons without outputs, exercises with blanks; and never overwrites anything in it."""
+"""Makes the learner's workbook: lessons without outputs, exercises with blanks; what a learner has changed stays."""
 
 import ast
 import hashlib
 import json
 import re
 import textwrap
-from pathlib import Path
 
 import nbformat
 
-from course_lib import lessons
+from course_lib.files import ROOT, replacing
+from course_lib.tools import lessons
 
-FOLDER = lessons.NOTEBOOKS.parent / "workbook"
+FOLDER = ROOT / "workbook"
+START = "start.md"
 VERSIONS = ".versions.json"  # by file: a hash of what was last put there
-REGION = re.compile(r"^([ \t]*)### BEGIN (SOLUTION|HIDDEN TESTS)$.*?^[ \t]*### END \2$\n?", re.MULTILINE | re.DOTALL)
+SOLUTION, HIDDEN_TESTS = "SOLUTION", "HIDDEN TESTS"  # what the marks ### BEGIN and ### END enclose
 
 
 def make(folder=None):
-    """Puts lessons, exercises and the start page into the workbook; returns names of what is new, and of what is newer.
+    """Puts lessons, exercises and the start page into the workbook.
 
-    A file that is already there stays as it is. If its original has changed since, the newer version is put beside it.
+    Where the original of a file has changed since, the newer version is put beside it. Only a file that is still as it
+    was put there is renewed itself: that loses nothing.
+
+    Returns:
+        names of what is new, of what is renewed, and of what was put beside a learner's file.
     """
     folder = folder or FOLDER
-    folder.mkdir(exist_ok=True)
     kept = folder / VERSIONS
     versions = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
-    new, newer = [], []
+    new, renewed, newer = [], [], []
     for name, text in contents():
-        version = hashlib.sha256(text.encode()).hexdigest()[:16]
         file = folder / name
-        if versions.get(name) == version and file.exists():
+        if not file.exists():
+            new.append(name)
+        elif versions.get(name) == _version(text):
             continue
-        if file.exists():
+        elif _is_as_put(file, versions.get(name), text):
+            renewed.append(name)
+        else:
             file = _beside(file)
-        (newer if file.name != Path(name).name else new).append(str(file.relative_to(folder)))
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-        versions[name] = version
-    kept.write_text(json.dumps(versions, indent=1) + "\n", encoding="utf-8")
-    return new, newer
+            newer.append(str(file.relative_to(folder)))
+        with replacing(file) as beside:
+            beside.write_text(text, encoding="utf-8")
+        versions[name] = _version(text)
+    with replacing(kept) as beside:
+        beside.write_text(json.dumps(versions, indent=1) + "\n", encoding="utf-8")
+    if START in renewed:
+        from course_lib import checks  # with torch, which starting the lab can do without
+
+        checks.record.show(folder, checks.lessons())
+    return new, renewed, newer
+
+
+def _version(text):
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _is_as_put(file, version, newer):
+    """Whether a file is that version; the start page may have another table of what is done than the `newer` one."""
+    text = file.read_text(encoding="utf-8", errors="replace")
+    if file.name == START:
+        from course_lib.checks.record import TABLE
+
+        text = TABLE.sub(lambda _: TABLE.search(newer)[0], text)
+    return _version(text) == version
 
 
 def _beside(file):
@@ -51,7 +77,7 @@ def _beside(file):
 def contents():
     """Every file of a fresh workbook: its name in it, and its text."""
     yield "progress.json", "{}\n"
-    yield "start.md", (lessons.NOTEBOOKS / "start.md").read_text(encoding="utf-8")
+    yield START, (lessons.NOTEBOOKS / START).read_text(encoding="utf-8")
     for path in lessons.find():
         yield path.name, nbformat.writes(learner_version(nbformat.read(path, as_version=4))) + "\n"
     for path in sorted((lessons.NOTEBOOKS / "exercises").glob("*.ipynb")):
@@ -79,17 +105,23 @@ def without_outputs(notebook):
 def student_version(notebook):
     """The notebook with a blank in place of each solution, and without hidden tests; nbgrader's marks tell where."""
     for cell in without_outputs(notebook).cells:
-        cell.source = REGION.sub(_blank, cell.source).rstrip("\n")
-        if "### BEGIN" in cell.source or "### END" in cell.source:
-            raise ValueError(f"cell {cell.id!r}: a mark ### BEGIN or ### END lacks its other half")
+        clear(cell, SOLUTION)
+        clear(cell, HIDDEN_TESTS)
     return notebook
+
+
+def clear(cell, kind):
+    """Puts blanks in place of a cell's solutions, or takes its hidden tests out."""
+    region = rf"^([ \t]*)### BEGIN {kind}$.*?^[ \t]*### END {kind}$\n?"
+    blank = _blank if kind == SOLUTION else ""
+    cell.source = re.sub(region, blank, cell.source, flags=re.MULTILINE | re.DOTALL).rstrip("\n")
+    if re.search(f"### (BEGIN|END) {kind}", cell.source):
+        raise ValueError(f"cell {cell.id!r}: a mark ### BEGIN {kind} or ### END {kind} lacks its other half")
 
 
 def _blank(region):
     """What stands in the region's place: for values that are asked for, `name = ...`; else the line that says so."""
-    indent, kind = region.groups()
-    if kind == "HIDDEN TESTS":
-        return ""
+    indent = region[1]
     statements = ast.parse(textwrap.dedent("".join(region[0].splitlines(keepends=True)[1:-1]))).body
     if not indent and all(isinstance(statement, ast.Assign) for statement in statements):
         names = [ast.unparse(target) for statement in statements for target in statement.targets]

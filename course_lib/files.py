@@ -1,0 +1,25 @@
+"""Where the course lies, and how a file is written so that no reader meets half of it.
+
+`course_lib.tools.environment` imports it on a bare Python, so its grammar stays that of Python 3.6.
+"""
+
+import contextlib
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = ROOT / "course_lib" / "data"
+
+
+@contextlib.contextmanager
+def replacing(file: Path) -> Iterator[Path]:
+    """Gives a path to write to; what lies there at the end takes the file's place, if nothing was raised.
+
+    The path is in a new folder beside the file, so writers at the same time do not meet.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=file.parent, prefix=".") as folder:
+        beside = Path(folder) / file.name
+        yield beside
+        beside.replace(file)
