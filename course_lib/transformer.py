@@ -2,6 +2,7 @@
 
 A layer does the same work in training, where all words are there at once, and in writing, where they come one by
 one: it is given the keys and values of the words before (the past), and gives them back with those of the new words.
+The memory is what `encode` leaves for the decoder, with the keys and values that each cross-attention made of it.
 
 A layer is given its parts, and a model passes them on (`Settings`); so another attention, feed-forward, norm or
 position is put in from outside::
@@ -28,7 +29,8 @@ from course_lib.positions import SinusoidalPositions
 
 Words = Int[Tensor, "batch query"]
 Vectors = Float[Tensor, "batch query d_model"]
-KeysAndValues = tuple[Float[Tensor, "batch head _ d_head"], Float[Tensor, "batch head _ d_head"]]
+# (batch, head, key, d_head); the heads may share them, and the keys may be a memory's or those of a sentence
+KeysAndValues = tuple[Float[Tensor, "batch _ _ d_head"], Float[Tensor, "batch _ _ d_head"]]
 Past = tuple[KeysAndValues | None, ...]  # of each layer; None before the first word
 Weights = Float[Tensor, "batch head query key"]
 LayerMaps = Float[Tensor, "batch layer head query key"]
@@ -56,11 +58,20 @@ class Memory(NamedTuple):
 
 
 class Maps(NamedTuple):
-    """The attention weights of every layer and head; `maps.cross[:, -1].mean(1)` is (batch, target, source)."""
+    """The attention weights of every layer and head; `maps.cross[:, -1].mean(1)` is (batch, target, source).
 
-    encoder: Float[Tensor, "batch layer head source source"]
-    decoder: Float[Tensor, "batch layer head target target"]
-    cross: Float[Tensor, "batch layer head target source"]
+    None stands for those of an attention whose core makes none.
+    """
+
+    encoder: Float[Tensor, "batch layer head source source"] | None
+    decoder: Float[Tensor, "batch layer head target target"] | None
+    cross: Float[Tensor, "batch layer head target source"] | None
+
+
+def stacked(weights: Iterable[Tensor | None]) -> Float[Tensor, "batch layer head query key"] | None:
+    """The weights of all layers, or None if they have none: not asked for, or the attention's core makes none."""
+    weights = list(weights)
+    return None if any(own is None for own in weights) else torch.stack(weights, 1)
 
 
 class EncoderLayer(nn.Module):
@@ -73,7 +84,8 @@ class EncoderLayer(nn.Module):
         dropout: share set to 0 in training: of what each part adds and, as in torch but not in the paper, of the
             attention weights and inside the feed-forward part.
         residual: `PreNorm`, `PostNorm`, or a class with their two methods, `before` and `after`.
-        self_attention: makes from (model size, heads, dropout) what has the methods `project_memory` and `attend`.
+        self_attention: makes from (model size, heads, dropout) what has the methods `project_memory` and `attend` of
+            `MultiHeadAttention`.
         feed_forward: makes the feed-forward part from (model size, its inner size, dropout).
 
     >>> x, weights, _ = EncoderLayer(8, 2, 32)(torch.zeros(1, 3, 8), need_weights=True)
@@ -211,7 +223,7 @@ class Encoder(nn.Module):
             x, *others = layer(x, mask, before, need_weights=need_weights)
             every.append(others)
         weights, past = zip(*every, strict=True)
-        return self.last(x), torch.stack(weights, 1) if need_weights else None, past
+        return self.last(x), stacked(weights), past
 
     def states(self, x: Vectors, mask: Mask | None = None) -> Float[Tensor, "batch layer query d_model"]:
         """x, and what each layer leaves of it: one more than there are layers. `last` ends only the last of them."""
@@ -249,8 +261,7 @@ class Decoder(Encoder):
             x, *others = layer(x, of_memory, mask, memory_mask, before, need_weights=need_weights)
             every.append(others)
         weights, cross, past = zip(*every, strict=True)
-        maps = [torch.stack(tensors, 1) if need_weights else None for tensors in (weights, cross)]
-        return self.last(x), *maps, past
+        return self.last(x), stacked(weights), stacked(cross), past
 
     def project_memory(self, states: Float[Tensor, "batch source d_model"]) -> tuple[KeysAndValues, ...]:
         """What each layer's cross-attention makes of the encoder's states; once a sentence is enough."""
@@ -330,7 +341,7 @@ class WordEmbedding(nn.Embedding):
 
 @dataclass(frozen=True)
 class Settings:
-    """What a model is made of, from largest to smallest; its keyword arguments.
+    """What a model is made of; each is a keyword argument of `Transformer`, `EncoderOnly` and `DecoderOnly`.
 
     Args:
         model_size: d, numbers in a vector.
@@ -427,14 +438,14 @@ class Transformer(nn.Module):
 
     def read(
         self, words: Words, state: Past, memory: Memory
-    ) -> tuple[Float[Tensor, "batch target_size"], Past, Float[Tensor, "batch source"]]:
+    ) -> tuple[Float[Tensor, "batch target_size"], Past, Float[Tensor, "batch source"] | None]:
         """`step` with several words at once: logits for the word after the last, and where the last one looked."""
         logits, _, cross, state = self.decode(words, state, memory, need_weights=True)
-        return logits[:, -1], state, cross[:, -1, :, -1].mean(1)
+        return logits[:, -1], state, None if cross is None else cross[:, -1, :, -1].mean(1)
 
     def step(
         self, words: Int[Tensor, " batch"], state: Past, memory: Memory
-    ) -> tuple[Float[Tensor, "batch target_size"], Past, Float[Tensor, "batch source"]]:
+    ) -> tuple[Float[Tensor, "batch target_size"], Past, Float[Tensor, "batch source"] | None]:
         """One step of writing: logits for the next word, the new state, and the attention weights.
 
         The state is the past. The weights are those of the last layer's cross-attention, the mean over its heads.
