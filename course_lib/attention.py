@@ -149,10 +149,11 @@ def dot_product_attention(
         return scaled_dot_product_attention(query, key, value, mask, bias=bias, dropout=dropout)
     check_fit(query, key, value)
     # The scores' shape is enough for the checks, and on "meta" it costs no memory.
+    scores = torch.empty(*query.shape[:-1], key.shape[-2], dtype=query.dtype, device="meta")
     if mask is not None:
-        check_mask(mask, torch.empty(*query.shape[:-1], key.shape[-2], device="meta"))
+        check_mask(mask, scores)
     if bias is not None:
-        check_bias(bias, torch.empty(*query.shape[:-1], key.shape[-2], device="meta"))
+        check_bias(bias, scores)
         mask = bias if mask is None else torch.where(mask, bias, -torch.inf)  # the kernel has one place for both
     return F.scaled_dot_product_attention(query, key, value, mask, dropout_p=dropout), None
 
@@ -272,13 +273,13 @@ class MultiHeadAttention(nn.Module):
     def attend(
         self,
         x: Float[Tensor, "batch query d_model"],
-        key: Float[Tensor, "batch key_head key d_head"],
-        value: Float[Tensor, "batch key_head key d_head"],
+        key: Float[Tensor, "batch head key d_head"],
+        value: Float[Tensor, "batch head key d_head"],
         mask: Bool[Tensor, "_ _ _ key"] | None = None,
         *,
         start: int = 0,
         need_weights: bool = False,
-    ) -> tuple[Float[Tensor, "batch query d_model"], Float[Tensor, "batch head query key"] | None]:
+    ) -> tuple[Float[Tensor, "batch query d_model"], Float[Tensor, "batch query_head query key"] | None]:
         """`forward` with keys and values that are there already. The first vector of x stands at position `start`."""
         query = split_heads(self.query_projection(x), self.heads)
         if self.rotation is not None:

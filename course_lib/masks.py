@@ -77,8 +77,8 @@ def check_mask(mask: Tensor, scores: Tensor) -> None:
 
 
 def check_bias(bias: Tensor, scores: Tensor) -> None:
-    """Refuses a bias of the scores that is not of numbers with a point, or has axes that `check_mask` would refuse."""
-    if not bias.is_floating_point():
+    """Refuses a bias that is not of the scores' type, or has axes that `check_mask` would refuse."""
+    if bias.dtype != scores.dtype:
         raise TypeError(f"the bias is {bias.dtype}; it must be {scores.dtype}, a number to add to each score")
     check_axes("bias", bias, scores)
 

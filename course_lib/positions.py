@@ -120,8 +120,8 @@ class RotaryPositions(nn.Module):
 
     def forward(self, x: Float[Tensor, "batch head n d_head"], start: int = 0) -> Float[Tensor, "batch head n d_head"]:
         """The first vector of x stands at position `start`: 0, or the number of words read so far."""
-        angles = clock_angles(start, start + x.shape[2], x.shape[3], self.base).to(x.device)
-        sine, cosine = angles.sin().to(x.dtype), angles.cos().to(x.dtype)
+        angles = clock_angles(start, start + x.shape[2], x.shape[3], self.base)
+        sine, cosine = angles.sin().to(x), angles.cos().to(x)
         even, odd = x[..., ::2], x[..., 1::2]
         return torch.stack([even * cosine - odd * sine, even * sine + odd * cosine], -1).flatten(-2)
 
@@ -149,7 +149,8 @@ class LinearBiases(nn.Module):
         self, query: Float[Tensor, "batch head query d_head"], key: Float[Tensor, "batch head key d_head"]
     ) -> Float[Tensor, "1 head query key"]:
         """The queries are the last of the words whose keys are given."""
-        places = torch.arange(key.shape[2], dtype=key.dtype, device=key.device)
+        places = torch.arange(key.shape[2], device=key.device)
         distance = (places[key.shape[2] - query.shape[2] :, None] - places).abs()  # (query, key)
-        slopes = torch.tensor(self.slopes, dtype=key.dtype, device=key.device)
-        return -slopes[None, :, None, None] * distance
+        # In half precision, distances above 256 would be rounded before they are multiplied.
+        slopes = torch.tensor(self.slopes, dtype=torch.promote_types(key.dtype, torch.float32), device=key.device)
+        return (-slopes[None, :, None, None] * distance).to(key.dtype)

@@ -354,7 +354,8 @@ class Settings:
         tie: one table of parameters for the (target) embedding and the output's matrix (section 3.4; there the source
             embedding shares it too, but here the source has words of its own).
         cross_attention: of each layer of a decoder that has an encoder.
-        embedding: makes the embedding from (words in the vocabulary, model size, dropout, positions).
+        embedding: makes from (words in the vocabulary, model size, dropout, positions) what has the arguments and
+            `make_output` of `WordEmbedding`.
     """
 
     model_size: int = 64
@@ -371,19 +372,21 @@ class Settings:
     embedding: Part = WordEmbedding
 
     def make_embedding(self, size: int) -> nn.Module:
+        """For so many words."""
         return self.embedding(size, self.model_size, self.dropout, self.positions)
 
     def make_encoder(self) -> Encoder:
+        """The layers, and what ends them."""
         return self._stack(Encoder)
 
     def make_decoder(self) -> Decoder:
+        """The same with cross-attention."""
         return self._stack(Decoder, cross_attention=self.cross_attention)
 
     def _stack(self, stack: type[Encoder], **parts: Part) -> Encoder:
-        """The layers, and what ends them: nothing, unless the residual's class says."""
         choices = self.model_size, self.heads, self.feed_forward_size, self.dropout, self.residual
         parts |= {"self_attention": self.self_attention, "feed_forward": self.feed_forward}
-        last = getattr(self.residual, "last", nn.Identity)
+        last = getattr(self.residual, "last", nn.Identity)  # nothing, unless the residual's class says
         return stack((stack.layer(*choices, **parts) for _ in range(self.layers)), last(self.model_size))
 
 
@@ -499,7 +502,7 @@ class EncoderOnly(nn.Module):
         need_weights: bool = False,
     ) -> tuple[Float[Tensor, "batch query size"], LayerMaps | None]:
         """Logits at each word, and the maps if asked for. Raises ValueError if a sentence is empty."""
-        x = self.embedding(words) if types is None else self.embedding(words, types=types)
+        x = self.embedding(words, types=types)
         x, maps, _ = self.encoder(x, self.may_attend(words, mask), need_weights=need_weights)
         return self.output(x), maps
 
@@ -511,7 +514,7 @@ class EncoderOnly(nn.Module):
         >>> EncoderOnly(10, layers=3).states(torch.tensor([[4, 5, 6]])).shape
         torch.Size([1, 4, 3, 64])
         """
-        x = self.embedding(words) if types is None else self.embedding(words, types=types)
+        x = self.embedding(words, types=types)
         return self.encoder.states(x, self.may_attend(words, mask))
 
 
@@ -534,6 +537,7 @@ class DecoderOnly(EncoderOnly):
         return (None,) * len(self.encoder.layers)
 
     def follow(self, words: Words, past: Past | None, need_weights: bool) -> tuple[Vectors, LayerMaps | None, Past]:
+        """What leaves the layers at these words, the maps if asked for, and the past with these words."""
         start, count = words_in(past), words.shape[1]
         mask = None if count == 1 else causal_mask(start + count, start).to(words.device)  # a last word may see all
         return self.encoder(self.embedding(words, start), mask, past, need_weights=need_weights)

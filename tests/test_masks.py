@@ -116,12 +116,12 @@ def test_every_mask_that_broadcasts_is_accepted(scores_and_mask):
     check_mask(mask, scores)
 
 
-def test_a_bias_is_refused_as_a_mask_is_and_must_be_of_numbers_with_a_point():
+def test_a_bias_is_refused_as_a_mask_is_and_must_be_of_the_scores_type():
     scores = torch.zeros(2, 8, 4, 5)
     check_bias(torch.zeros(1, 8, 4, 5), scores)
     with pytest.raises(ValueError, match="the bias's head axis looks wrong: 4, wanted 1 or 8"):
         check_bias(torch.zeros(1, 4, 4, 5), scores)
-    for dtype in (torch.bool, torch.int64):
+    for dtype in (torch.bool, torch.int64, torch.float64):
         with pytest.raises(TypeError, match=rf"the bias is {dtype}; it must be torch.float32"):
             check_bias(torch.ones(1, 8, 4, 5, dtype=dtype), scores)
 

@@ -433,6 +433,16 @@ def test_both_paths_are_equal_with_every_part(settings, mask):
     assert_paths_equal(make(**settings), x, None, mask, 1e-9)
 
 
+@half
+def test_both_paths_are_equal_in_half_precision_with_every_part(dtype, tolerance):
+    x, _ = x_and_memory(dtype=dtype)
+    module = make(dtype, **PARTS["all"])
+    fused, _ = module(x, None, causal_mask(QUERIES))
+    stepwise, _ = module(x, None, causal_mask(QUERIES), need_weights=True)
+    assert fused.dtype == stepwise.dtype == dtype
+    assert_close(fused, stepwise, atol=tolerance, rtol=tolerance)
+
+
 @both_paths
 def test_with_a_bias_too_a_query_that_may_attend_to_nothing_gets_zeros(need_weights):
     module, (x, _) = make(score_bias=LinearBiases), x_and_memory()

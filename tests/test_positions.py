@@ -213,3 +213,6 @@ def test_linear_biases_follow_type_and_device_and_save_nothing():
     assert module(x.double(), x.double()).dtype == torch.float64
     assert module(x.to("meta"), x.to("meta")).device.type == "meta"
     assert not module.state_dict()
+    far = torch.zeros(1, 4, 1000, SIZE)
+    half = module(far[:, :, :1].bfloat16(), far.bfloat16())
+    assert half.dtype == torch.bfloat16 and torch.equal(half, module(far[:, :, :1], far).bfloat16())

@@ -287,9 +287,10 @@ def test_the_whole_is_its_parts_put_together(settings):
     assert_close(run(model)[0], wanted)
 
 
+@variants
 @classes
-def test_asking_for_maps_changes_no_logit(model_class):
-    model = make(model_class)
+def test_asking_for_maps_changes_no_logit(model_class, settings):
+    model = make(model_class, **settings)
     logits, nothing = run(model)
     again, maps = run(model, need_weights=True)
     assert nothing is None and maps is not None
@@ -1015,7 +1016,9 @@ def test_training_decoding_and_metrics_use_it_as_they_use_the_recurrent_one(tiny
 
 
 @pytest.mark.parametrize(
-    "settings", [{"residual": PostNorm}, {"positions": LearnedPositions}, {"positions": None}, {"layers": 3}], ids=str
+    "settings",
+    [{"residual": PostNorm}, {"positions": LearnedPositions}, {"positions": None}, {"layers": 3}, *MODERN.values()],
+    ids=lambda settings: ", ".join(settings),
 )
 def test_each_choice_has_a_fingerprint_of_its_own(settings):
     plain = partial(Transformer, 9, 9, positions=SinusoidalPositions)
