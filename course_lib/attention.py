@@ -5,12 +5,14 @@ and the comparison itself, done at every step. From `scaled_dot_product_attentio
 sentence are compared at once.
 """
 
+from collections.abc import Callable
+
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course_lib.masks import check_mask, masked_softmax
+from course_lib.masks import check_bias, check_mask, masked_softmax
 
 
 class AdditiveScore(nn.Module):
@@ -88,21 +90,23 @@ def scaled_dot_product_attention(
     value: Float[Tensor, "*axes key d_value"],
     mask: Bool[Tensor, "*_ key"] | None = None,
     *,
+    bias: Float[Tensor, "*_ key"] | None = None,
     scale: float | None = None,
     dropout: float = 0.0,
 ) -> tuple[Float[Tensor, "*axes query d_value"], Float[Tensor, "*axes query key"]]:
-    """softmax(Q Kᵀ / √d_k) V: Vaswani et al. 2017, equation 1.
+    """softmax(Q Kᵀ / √d_k) V: Vaswani et al. 2017, equation 1; with a bias, softmax(Q Kᵀ / √d_k + B) V.
 
     Args:
         query, key, value: (batch, head, query or key, numbers in a vector); the axes in front may be fewer.
         mask: True where a query may attend to a key; as many axes as the scores, each 1 or theirs.
             A query that may attend to nothing gets zeros.
+        bias: B, added to the scores; as many axes as they have, each 1 or theirs (`positions.LinearBiases` makes one).
         scale: what a dot product is multiplied by; 1 / √d_k if not given.
         dropout: share of the weights set to 0 on their way to the values, whether training or not.
     Returns:
         The output, and the weights as they were before dropout.
     Raises:
-        TypeError, ValueError: query, key, value or mask do not fit together; says where.
+        TypeError, ValueError: query, key, value, mask or bias do not fit together; says where.
 
     >>> x = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
     >>> output, weights = scaled_dot_product_attention(x, x, x, torch.tensor([[True, False], [True, True]]))
@@ -113,8 +117,45 @@ def scaled_dot_product_attention(
     check_fit(query, key, value)
     scale = query.shape[-1] ** -0.5 if scale is None else scale
     # Scaled before the product: in half precision, a raw dot product may overflow.
-    weights = masked_softmax((scale * query) @ key.mT, mask)
+    scores = (scale * query) @ key.mT
+    if bias is not None:
+        check_bias(bias, scores)
+        scores = scores + bias
+    weights = masked_softmax(scores, mask)
     return F.dropout(weights, dropout) @ value, weights
+
+
+def dot_product_attention(
+    query: Float[Tensor, "batch head query d_k"],
+    key: Float[Tensor, "batch head key d_k"],
+    value: Float[Tensor, "batch head key d_value"],
+    mask: Bool[Tensor, "_ _ _ key"] | None = None,
+    bias: Float[Tensor, "_ _ _ key"] | None = None,
+    *,
+    dropout: float = 0.0,
+    need_weights: bool = False,
+) -> tuple[Float[Tensor, "batch head query d_value"], Float[Tensor, "batch head query key"] | None]:
+    """The core of `MultiHeadAttention`: `scaled_dot_product_attention`, in steps or by torch's fused kernel.
+
+    A core of your own is a function with these arguments. If there are fewer queries than keys, in self-attention,
+    the queries are the last of the words.
+
+    Args:
+        need_weights: compute in steps and return the weights; the fused kernel keeps none.
+    Raises:
+        TypeError, ValueError: the tensors do not fit together; says where.
+    """
+    if need_weights:
+        return scaled_dot_product_attention(query, key, value, mask, bias=bias, dropout=dropout)
+    check_fit(query, key, value)
+    # The scores' shape is enough for the checks, and on "meta" it costs no memory.
+    scores = torch.empty(*query.shape[:-1], key.shape[-2], dtype=query.dtype, device="meta")
+    if mask is not None:
+        check_mask(mask, scores)
+    if bias is not None:
+        check_bias(bias, scores)
+        mask = bias if mask is None else torch.where(mask, bias, -torch.inf)  # the kernel has one place for both
+    return F.scaled_dot_product_attention(query, key, value, mask, dropout_p=dropout), None
 
 
 def check_fit(query: Tensor, key: Tensor, value: Tensor) -> None:
@@ -149,19 +190,30 @@ def merge_heads(x: Float[Tensor, "batch head n d_head"]) -> Float[Tensor, "batch
     return x.transpose(1, 2).flatten(2)
 
 
+def divisors(number: int) -> str:
+    """For an error: the numbers that would do."""
+    return ", ".join(str(n) for n in range(1, number + 1) if number % n == 0)
+
+
 class MultiHeadAttention(nn.Module):
     """Concat(head_1, …, head_h) W^O with head_i = attention(X W_i^Q, M W_i^K, M W_i^V), each of d_model / h numbers.
 
-    Self-attention if the memory M is X itself, cross-attention if it is another sequence: Vaswani et al. 2017,
-    section 3.2.2, there without biases. W_1^Q … W_h^Q side by side are one matrix, `query_projection`; so are the
-    keys' and values'.
+    Self-attention if the memory M is X itself, cross-attention if it is another sequence, as the `states` that an
+    encoder leaves: Vaswani et al. 2017, section 3.2.2, there without biases. W_1^Q … W_h^Q side by side are one
+    matrix, `query_projection`; so are the keys' and values'.
 
     Args:
         model_size: d_model, numbers in a vector of x, of the memory and of the output.
         heads: h, a divisor of the model size.
         dropout: share of the weights set to 0 in training.
+        key_value_heads: a divisor of the heads; equally many heads, side by side, share each key and value (Ainslie et
+            al. 2023; 1 is multi-query attention, Shazeer 2019). As many as the heads if not given.
+        projection_bias: whether the four projections add a bias.
+        rotation: makes from the size of a head what turns queries and keys: `positions.RotaryPositions`.
+        score_bias: makes from the number of heads what biases the scores: `positions.LinearBiases`.
+        core: what queries, keys and values meet in; a function with the arguments of `dot_product_attention`.
     Raises:
-        ValueError: the heads do not divide the model size.
+        ValueError: the heads do not divide the model size, or the heads of keys and values not the heads.
 
     >>> attention = MultiHeadAttention(model_size=8, heads=2)
     >>> output, weights = attention(torch.zeros(1, 3, 8), memory=torch.zeros(1, 5, 8), need_weights=True)
@@ -169,32 +221,54 @@ class MultiHeadAttention(nn.Module):
     (torch.Size([1, 3, 8]), torch.Size([1, 2, 3, 5]))
     """
 
-    def __init__(self, model_size: int, heads: int, dropout: float = 0.0):
+    def __init__(
+        self,
+        model_size: int,
+        heads: int,
+        dropout: float = 0.0,
+        *,
+        key_value_heads: int | None = None,
+        projection_bias: bool = True,
+        rotation: Callable[[int], nn.Module] | None = None,
+        score_bias: Callable[[int], nn.Module] | None = None,
+        core: Callable[..., tuple[Tensor, Tensor | None]] = dot_product_attention,
+    ):
         super().__init__()
         if heads < 1 or model_size % heads:
-            fit = [n for n in range(1, model_size + 1) if model_size % n == 0]
             raise ValueError(
                 f"model_size {model_size} cannot be cut into {heads} heads of one size; heads may be "
-                f"{', '.join(map(str, fit))}"
+                f"{divisors(model_size)}"
             )
-        self.heads = heads
+        key_value_heads = heads if key_value_heads is None else key_value_heads
+        if key_value_heads < 1 or heads % key_value_heads:
+            raise ValueError(
+                f"{heads} heads cannot share {key_value_heads} keys and values evenly; key_value_heads may be "
+                f"{divisors(heads)}"
+            )
+        head_size = model_size // heads
+        self.heads, self.key_value_heads = heads, key_value_heads
         self.dropout = dropout
-        self.query_projection = nn.Linear(model_size, model_size)
-        self.key_projection = nn.Linear(model_size, model_size)
-        self.value_projection = nn.Linear(model_size, model_size)
-        self.output_projection = nn.Linear(model_size, model_size)
+        self.query_projection = nn.Linear(model_size, model_size, projection_bias)
+        self.key_projection = nn.Linear(model_size, key_value_heads * head_size, projection_bias)
+        self.value_projection = nn.Linear(model_size, key_value_heads * head_size, projection_bias)
+        self.output_projection = nn.Linear(model_size, model_size, projection_bias)
         for projection in self.children():
             # From x of variance 1 come queries and keys of variance 1, for which 1 / √d_k is meant; nn.Linear's
             # own start would make it 1/3.
             nn.init.xavier_uniform_(projection.weight)
-            nn.init.zeros_(projection.bias)
+            if projection_bias:
+                nn.init.zeros_(projection.bias)
+        self.rotation = rotation(head_size) if rotation else None
+        self.score_bias = score_bias(heads) if score_bias else None
+        self.core = core
 
     def project_memory(
-        self, memory: Float[Tensor, "batch key d_model"]
+        self, memory: Float[Tensor, "batch key d_model"], start: int = 0
     ) -> tuple[Float[Tensor, "batch head key d_head"], Float[Tensor, "batch head key d_head"]]:
-        """Keys and values of each head, for `attend`."""
+        """Keys and values of each head, for `attend`. The first vector of the memory stands at position `start`."""
         key, value = self.key_projection(memory), self.value_projection(memory)
-        return split_heads(key, self.heads), split_heads(value, self.heads)
+        key, value = split_heads(key, self.key_value_heads), split_heads(value, self.key_value_heads)
+        return key if self.rotation is None else self.rotation(key, start), value
 
     def attend(
         self,
@@ -203,18 +277,18 @@ class MultiHeadAttention(nn.Module):
         value: Float[Tensor, "batch head key d_head"],
         mask: Bool[Tensor, "_ _ _ key"] | None = None,
         *,
+        start: int = 0,
         need_weights: bool = False,
-    ) -> tuple[Float[Tensor, "batch query d_model"], Float[Tensor, "batch head query key"] | None]:
-        """`forward` with keys and values that are there already."""
+    ) -> tuple[Float[Tensor, "batch query d_model"], Float[Tensor, "batch query_head query key"] | None]:
+        """`forward` with keys and values that are there already. The first vector of x stands at position `start`."""
         query = split_heads(self.query_projection(x), self.heads)
+        if self.rotation is not None:
+            query = self.rotation(query, start)
+        if self.key_value_heads < self.heads:
+            key, value = (kept.repeat_interleave(self.heads // self.key_value_heads, 1) for kept in (key, value))
+        bias = None if self.score_bias is None else self.score_bias(query, key)
         dropout = self.dropout if self.training else 0.0
-        if need_weights:
-            heads, weights = scaled_dot_product_attention(query, key, value, mask, dropout=dropout)
-        else:
-            check_fit(query, key, value)
-            if mask is not None:  # the scores' shape is enough, and on "meta" it costs no memory
-                check_mask(mask, torch.empty(*query.shape[:-1], key.shape[-2], device="meta"))
-            heads, weights = F.scaled_dot_product_attention(query, key, value, mask, dropout_p=dropout), None
+        heads, weights = self.core(query, key, value, mask, bias, dropout=dropout, need_weights=need_weights)
         return self.output_projection(merge_heads(heads)), weights
 
     def forward(
@@ -228,7 +302,7 @@ class MultiHeadAttention(nn.Module):
         """Each vector of x attends to the memory.
 
         Args:
-            memory: where keys and values come from; x itself if not given.
+            memory: the vectors attended to, from which keys and values come; x itself if not given.
             mask: True where a query may attend to a key; each axis but the last is 1 or the scores' own.
             need_weights: compute in steps and return the weights, instead of by torch's fused kernel, which keeps none.
         Returns:
@@ -240,7 +314,16 @@ class MultiHeadAttention(nn.Module):
         return self.attend(x, key, value, mask, need_weights=need_weights)
 
     def to_torch(self) -> nn.MultiheadAttention:
-        """torch's own module with a copy of the weights. In its boolean masks True means the opposite: `~mask`."""
+        """torch's own module with a copy of the weights. In its boolean masks True means the opposite: `~mask`.
+
+        Raises ValueError if this one has parts for which there is no place there.
+        """
+        plain = self.core is dot_product_attention and self.rotation is None and self.score_bias is None
+        if not plain or self.key_value_heads < self.heads or self.query_projection.bias is None:
+            raise ValueError(
+                "nn.MultiheadAttention has keys and values for every head, biases in its projections, and neither "
+                "rotation nor score_bias nor another core; only such a module can be copied"
+            )
         own = self.state_dict()
         like = self.output_projection.weight
         module = nn.MultiheadAttention(

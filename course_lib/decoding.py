@@ -3,26 +3,31 @@
 A model is asked for three things: `encode(source, mask)` gives the memory of a batch of sentences, `start(memory)` the
 first state, and `step(words, state, memory)` the logits of the next word, the next state and where it looked. Memory
 and state are tensors whose first axis is the batch, or (named) tuples of such; None stands for what there is not.
+With a fourth, `read(words, state, memory)`, which is `step` for several words, a prompt costs one pass.
+
+Sentences go in by `greedy`, `sample` and `beam`. A memory that was not made from words (of the regions of an image,
+say) goes in by `write_from`, and prompts by `write`.
 """
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import count
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor
 
 from course_lib.attention_map import AttentionMap
-from course_lib.corpus import BOS, EOS, PAD, SPECIALS, Corpus, pad
+from course_lib.corpus import BOS, EOS, SPECIALS, Corpus, pad
 
 AT_ONCE = 500  # sentences, or in a beam hypotheses
 
 
 class Translation(NamedTuple):
-    """What a model wrote. `finished` is False if it had not written `<eos>` when it was stopped.
+    """What a model wrote. `finished` is False if it had not written the end mark when it was stopped.
 
-    `log_probability` is Σ_t log p(y_t | y_1 … y_{t-1}, x) in nats, with that of `<eos>`.
+    `log_probability` is Σ_t log p(y_t | y_1 … y_{t-1}, x) in nats, with that of the end mark.
     """
 
     tokens: tuple[str, ...]
@@ -32,7 +37,7 @@ class Translation(NamedTuple):
 
 
 class Written(NamedTuple):
-    """Numbers of the words, the same length for all; what stands behind `<eos>` or the limit means nothing."""
+    """Numbers of the words, the same length for all; what stands behind the end mark or the limit means nothing."""
 
     words: Int[Tensor, "batch step"]
     weights: Float[Tensor, "batch step source"] | None
@@ -74,27 +79,81 @@ def draw(
 
 @torch.no_grad()
 def write(
-    model, memory, prompt: Int[Tensor, "batch prompt"], limit: Int[Tensor, " batch"], choose: Choice = likeliest
+    model,
+    memory,
+    prompt: Int[Tensor, "batch prompt"],
+    limit: Int[Tensor, " batch"],
+    choose: Choice = likeliest,
+    *,
+    prompt_mask: Bool[Tensor, "batch prompt"] | None = None,
+    end: int = SPECIALS.index(EOS),
 ) -> Written:
-    """Goes on from the prompt, word after word, until every row has written `<eos>` or as many words as its limit."""
-    state = model.start(memory)
-    for words in prompt[:, :-1].unbind(1):
-        _, state, _ = model.step(words, state, memory)
-    words, written, weights = prompt[:, -1], [], []
+    """Goes on from the prompt, word after word, until every row has written `end` or as many words as its limit.
+
+    Prompts of unequal length are read together as far as the shortest goes, then the longer ones are told on, a word a
+    step, while the others write already. So nothing is padded that the model would have to pass over.
+
+    Args:
+        memory: what the model's `encode` gives; None if it has no such thing.
+        limit: words that each row may write behind its prompt.
+        choose: makes from the logits of each row its next word.
+        prompt_mask: True at the words of each prompt, False at the padding behind them, as `corpus.pad` gives it.
+        end: number of the word that ends a sentence.
+    Raises:
+        ValueError: a prompt is empty.
+    """
+    told = words_told(prompt, prompt_mask)
+    first = int(told.min())
+    logits, state, weight = read(model, prompt[:, :first], model.start(memory), memory)
+    written, weights = [], []
     total = torch.zeros(len(prompt), device=prompt.device)
-    done = torch.zeros_like(words, dtype=torch.bool)
-    while not done.all():
-        logits, state, weight = model.step(words, state, memory)
-        words = choose(logits)
+    done = torch.zeros_like(told, dtype=torch.bool)
+    for place in count(first):
+        words, telling = choose(logits), place < told
+        if place < prompt.shape[1]:
+            words = torch.where(telling, prompt[:, place], words)
         written.append(words)
         weights.append(weight)
-        total += logits.log_softmax(-1).gather(1, words[:, None])[:, 0].masked_fill(done, 0.0)
-        done |= (words == SPECIALS.index(EOS)) | (len(written) >= limit)
-    return Written(torch.stack(written, 1), torch.stack(weights, 1) if weights[0] is not None else None, total)
+        total += logits.log_softmax(-1).gather(1, words[:, None])[:, 0].masked_fill(done | telling, 0.0)
+        done |= ~telling & ((words == end) | (place + 1 - told >= limit))
+        if done.all():
+            break
+        logits, state, weight = model.step(words, state, memory)
+    weights = torch.stack(weights, 1) if weights[0] is not None else None
+    return Written(behind_prompt(torch.stack(written, 1), told), behind_prompt(weights, told), total)
+
+
+def words_told(prompt: Int[Tensor, "batch prompt"], mask: Bool[Tensor, "batch prompt"] | None) -> Int[Tensor, " batch"]:
+    """Words of each prompt. Raises ValueError if one is empty, or has a word behind padding."""
+    told = torch.full_like(prompt[:, 0], prompt.shape[1]) if mask is None else mask.sum(1)
+    if not told.all():
+        raise ValueError(f"prompt {told.tolist().index(0)} is empty; every prompt needs a word, such as {BOS}")
+    if mask is not None and (mask[:, 1:] & ~mask[:, :-1]).any():
+        raise ValueError("a word of a prompt stands behind padding; pad prompts at their end, as `corpus.pad` does")
+    return told
+
+
+def read(model, words: Int[Tensor, "batch prompt"], state, memory) -> tuple:
+    """What `model.step` gives after the last of these words; in one pass if the model has a `read` of its own."""
+    if words.shape[1] > 1 and hasattr(model, "read"):
+        return model.read(words, state, memory)
+    for column in words.unbind(1):
+        logits, state, weight = model.step(column, state, memory)
+    return logits, state, weight
+
+
+def behind_prompt(
+    steps: Shaped[Tensor, "batch step *axes"] | None, told: Int[Tensor, " batch"]
+) -> Shaped[Tensor, "batch step *axes"] | None:
+    """Each row from where its own prompt ends; the first column stands behind the shortest."""
+    if steps is None:
+        return None
+    places = (told - told.min())[:, None] + torch.arange(steps.shape[1], device=told.device)
+    return steps[torch.arange(len(told), device=told.device)[:, None], places.clamp(max=steps.shape[1] - 1)]
 
 
 def greedy(model, corpus: Corpus, sentences: Sequence[Sequence[str]]) -> list[Translation]:
-    """Writes the likeliest next word, again and again, until `<eos>`.
+    """Writes the likeliest next word, again and again, until the end mark of the target vocabulary.
 
     y_t = argmax p(y | y_1 … y_{t-1}, x). A sentence is stopped when it has twice as many words as its source
     and ten more.
@@ -143,25 +202,29 @@ def beam(
 
 
 @torch.no_grad()
-def _beam(model, memory, prompt, limit, width: int, length_penalty: float) -> Written:
+def _beam(
+    model, memory, prompt, limit, width: int, length_penalty: float, *, prompt_mask=None, end: int = SPECIALS.index(EOS)
+) -> Written:
     """`write` for sentences with `width` hypotheses each: their rows stand side by side, sentence after sentence."""
     batch, device = len(prompt), prompt.device
-    eos, filler = SPECIALS.index(EOS), SPECIALS.index(PAD)
     spread = torch.arange(batch, device=device).repeat_interleave(width)
-    memory, limit = rows_of(memory, spread), limit[spread]
-    state, words = model.start(memory), prompt[spread, -1]
+    memory, prompt, limit, told = rows_of((memory, prompt, limit, words_told(prompt, prompt_mask)), spread)
+    first = int(told.min())
     # One hypothesis a sentence at first: the others, equal to it, are out of the race.
     total = torch.full((batch, width), -torch.inf, device=device)
     total[:, 0] = 0.0
     length = torch.zeros(batch * width, device=device)
-    done = torch.zeros_like(words, dtype=torch.bool)
+    done = torch.zeros_like(told, dtype=torch.bool)
     written, weights = torch.zeros(batch * width, 0, dtype=torch.long, device=device), []
-    while not done.all():
-        logits, state, weight = model.step(words, state, memory)
+    logits, state, weight = read(model, prompt[:, :first], model.start(memory), memory)
+    for place in count(first):
+        telling = place < told
         gains = logits.log_softmax(-1)
-        gains[done] = -torch.inf  # a finished hypothesis has one continuation, which costs nothing
-        gains[done, filler] = 0.0
-        length += ~done
+        gains[done | telling] = -torch.inf  # finished or in its prompt: there is one continuation, which costs nothing
+        gains[done, end] = 0.0
+        if place < prompt.shape[1]:
+            gains[telling, prompt[telling, place]] = 0.0
+        length += ~(done | telling)
         totals = total.view(-1, 1) + gains
         ranks = totals / ((5 + length[:, None]) / 6) ** length_penalty
         best = ranks.view(batch, -1).topk(width).indices
@@ -172,11 +235,14 @@ def _beam(model, memory, prompt, limit, width: int, length_penalty: float) -> Wr
         state, done, length = rows_of(state, rows), done[rows], length[rows]
         written = torch.cat([written[rows], words[:, None]], 1)
         weights = [seen[rows] for seen in [*weights, weight]] if weight is not None else []
-        done = done | (words == eos) | (written.shape[1] >= limit)
+        done = done | ~telling & ((words == end) | (place + 1 - told >= limit))
+        if done.all():
+            break
+        logits, state, weight = model.step(words, state, memory)
     final = total / ((5 + length.view(batch, width)) / 6) ** length_penalty
     rows = final.argmax(1) + width * torch.arange(batch, device=device)
     seen = torch.stack(weights, 1)[rows] if weights else None
-    return Written(written[rows], seen, total.flatten()[rows])
+    return Written(behind_prompt(written[rows], told[rows]), behind_prompt(seen, told[rows]), total.flatten()[rows])
 
 
 def rows_of(tree, index: Int[Tensor, " rows"]):
@@ -185,6 +251,51 @@ def rows_of(tree, index: Int[Tensor, " rows"]):
         return None if tree is None else tree[index]
     parts = [rows_of(part, index) for part in tree]
     return type(tree)(*parts) if hasattr(tree, "_fields") else tuple(parts)
+
+
+def write_from(
+    model,
+    memory,
+    vocabulary,
+    limit: Int[Tensor, " batch"],
+    *,
+    labels: Sequence[Sequence[str]] | None = None,
+    search: Callable[..., Written] = write,
+) -> list[Translation]:
+    """Writes a sentence from each row of a memory, whatever it was made from.
+
+    Args:
+        memory: what the model's `encode` gives, or what its `start` and `step` take in its place.
+        vocabulary: has `words` by number and `numbers` by word. A sentence begins and ends with its marks `bos` and
+            `eos`, if it has such attributes, and with `<bos>` and `<eos>` otherwise.
+        limit: words that each sentence may have.
+        labels: for each row names of what it attends to, the first ones if the row has padding; without them no map
+            is made.
+        search: `write`, or `partial(write, choose=…)`.
+
+    >>> from course_lib.corpus import Vocabulary
+    >>> from course_lib.recurrent import EncoderDecoder, Memory
+    >>> model, vocabulary = EncoderDecoder(1, 6, hidden_size=8), Vocabulary(["cat", "dog"])
+    >>> regions = Memory(torch.zeros(1, 3, 8), torch.zeros(1, 8), None, None)  # of one image, say
+    >>> (caption,) = write_from(model, regions, vocabulary, limit=torch.tensor([5]))
+    >>> len(caption.tokens) <= 5
+    True
+    """
+    model.eval()
+    begin, end = (vocabulary.numbers[getattr(vocabulary, name, usual)] for name, usual in (("bos", BOS), ("eos", EOS)))
+    written = search(model, memory, torch.full_like(limit, begin)[:, None], limit, end=end)
+    table, totals = written.words.tolist(), written.log_probability.tolist()
+    seen = None if labels is None or written.weights is None else written.weights.cpu()
+    translations = []
+    for row, (line, most) in enumerate(zip(table, limit.tolist(), strict=True)):
+        line = line[:most]
+        length = line.index(end) if end in line else len(line)
+        tokens = tuple(vocabulary.words[number] for number in line[:length])
+        attention = None
+        if seen is not None:
+            attention = AttentionMap(seen[row, :length, : len(labels[row])], tokens, labels[row])
+        translations.append(Translation(tokens, attention, length < len(line), totals[row]))
+    return translations
 
 
 def _translate(model, corpus: Corpus, sentences, search: Callable[..., Written], at_once: int | None = None):
@@ -200,20 +311,9 @@ def _translate(model, corpus: Corpus, sentences, search: Callable[..., Written],
     translations: dict[int, Translation] = {}
     for chunk in (order[i : i + at_once] for i in range(0, len(order), at_once)):
         source, mask = (tensor.to(device) for tensor in pad([numbers[i] for i in chunk]))
-        limit = 2 * mask.sum(1) + 10
         with torch.no_grad():
             memory = model.encode(source, mask)
-        prompt = torch.full_like(limit, SPECIALS.index(BOS))[:, None]
-        written = search(model, memory, prompt, limit)
-        table, totals = written.words.tolist(), written.log_probability.tolist()
-        seen = None if written.weights is None else written.weights.cpu()
-        for row, i in enumerate(chunk):
-            line = table[row][: int(limit[row])]
-            finished = SPECIALS.index(EOS) in line
-            count = line.index(SPECIALS.index(EOS)) if finished else len(line)
-            tokens = tuple(corpus.target_vocabulary.words[number] for number in line[:count])
-            attention = None
-            if seen is not None:
-                attention = AttentionMap(seen[row, :count, : len(sentences[i])], tokens, sentences[i])
-            translations[i] = Translation(tokens, attention, finished, totals[row])
+        labels, limit = [sentences[i] for i in chunk], 2 * mask.sum(1) + 10
+        written = write_from(model, memory, corpus.target_vocabulary, limit, labels=labels, search=search)
+        translations |= zip(chunk, written, strict=True)
     return [translations[i] for i in range(len(sentences))]

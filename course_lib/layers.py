@@ -1,5 +1,9 @@
 """What stands around attention in a Transformer: layer normalisation, feed-forward, residual connections."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
@@ -54,16 +58,26 @@ class LayerNorm(nn.Module):
 class FeedForward(nn.Module):
     """W_2 relu(W_1 x + b_1) + b_2, of each vector by itself: Vaswani et al. 2017, equation 2.
 
+    A part of your own in its place is made from (model size, inner size, dropout). It gives a tensor, or `WithLoss`.
+
     Args:
         inner_size: numbers between W_1 and W_2; four times the model size in the paper.
         dropout: share of those numbers set to 0 in training; the paper has none here, nn.TransformerEncoderLayer has.
+        activation: what stands in place of relu.
 
     >>> FeedForward(model_size=8, inner_size=32)(torch.zeros(1, 3, 8)).shape
     torch.Size([1, 3, 8])
     """
 
-    def __init__(self, model_size: int, inner_size: int, dropout: float = 0.0):
+    def __init__(
+        self,
+        model_size: int,
+        inner_size: int,
+        dropout: float = 0.0,
+        activation: Callable[[Tensor], Tensor] = torch.relu,
+    ):
         super().__init__()
+        self.activation = activation
         self.inner = nn.Linear(model_size, inner_size)
         self.outer = nn.Linear(inner_size, model_size)
         self.dropout = nn.Dropout(dropout)
@@ -72,7 +86,44 @@ class FeedForward(nn.Module):
             nn.init.zeros_(linear.bias)
 
     def forward(self, x: Float[Tensor, "*axes d_model"]) -> Float[Tensor, "*axes d_model"]:
-        return self.outer(self.dropout(torch.relu(self.inner(x))))
+        return self.outer(self.dropout(self.activation(self.inner(x))))
+
+
+class WithLoss(NamedTuple):
+    """What a feed-forward part gives that asks for a term in the loss, as a mixture of experts does for its balance."""
+
+    output: Float[Tensor, "*axes d_model"]
+    loss: Float[Tensor, ""]
+
+
+@contextmanager
+def auxiliary_losses(model: nn.Module) -> Iterator[list[Float[Tensor, ""]]]:
+    """The losses that parts of the model give beside their outputs, in the order in which the parts run.
+
+    No part keeps its loss, and no module hands it up: within the `with`, each `WithLoss` is heard where it is made.
+    So a model returns the same with such parts and without, and one that is not being trained drops their losses.
+
+    >>> class Balanced(FeedForward):
+    ...     def forward(self, x):
+    ...         return WithLoss(super().forward(x), x.square().mean())
+    >>> part = Balanced(model_size=8, inner_size=32)
+    >>> with auxiliary_losses(part) as losses:
+    ...     output = part(torch.ones(1, 3, 8)).output
+    >>> sum(losses)
+    tensor(1.)
+    """
+    losses: list[Tensor] = []
+
+    def listen(part: nn.Module, inputs: tuple, output: object) -> None:
+        if isinstance(output, WithLoss):
+            losses.append(output.loss)
+
+    hooks = [part.register_forward_hook(listen) for part in model.modules()]
+    try:
+        yield losses
+    finally:
+        for hook in hooks:
+            hook.remove()
 
 
 class PostNorm(nn.Module):
@@ -81,6 +132,8 @@ class PostNorm(nn.Module):
     What stands around a part of a layer has two methods: `before(x)` is what the part gets, and `after(x, y)`,
     with y what the part made of it, goes on to the next part. `last(model_size)` makes what ends a stack of layers.
     A class of your own, made from (model size, dropout), needs the two methods; without `last`, nothing ends a stack.
+    Another norm is a class with other `make_norm` (and with PreNorm `last`): a callable that is given the model size,
+    such as `partial(LayerNorm, epsilon=1e-6)`.
 
     >>> residual = PostNorm(8)
     >>> x = torch.randn(1, 3, 8)
@@ -88,11 +141,12 @@ class PostNorm(nn.Module):
     torch.Size([1, 3, 8])
     """
 
+    make_norm = LayerNorm
     last = nn.Identity  # what leaves a layer is normalised already
 
     def __init__(self, model_size: int, dropout: float = 0.0):
         super().__init__()
-        self.norm = LayerNorm(model_size)
+        self.norm = type(self).make_norm(model_size)  # by its class, or a function would be taken for a method
         self.dropout = nn.Dropout(dropout)
 
     def before(self, x: Float[Tensor, "*axes d_model"]) -> Float[Tensor, "*axes d_model"]:

@@ -40,17 +40,28 @@ def padding_mask(lengths: Int[Tensor, " batch"], longest: int | None = None) -> 
     return length_mask(lengths, longest)[:, None, None, :]
 
 
-def causal_mask(length: int) -> Bool[Tensor, "1 1 query key"]:
+def causal_mask(length: int, start: int = 0) -> Bool[Tensor, "1 1 query key"]:
     """Query t may attend to keys 1 … t (Vaswani et al. 2017, section 3.2.3).
+
+    Args:
+        length: keys.
+        start: queries that came before and need no row any more; a decoder that writes asks for the last row alone.
+    Raises:
+        ValueError: the length is negative, or the start is not from 0 to the length.
 
     >>> causal_mask(3)[0, 0].int()
     tensor([[1, 0, 0],
             [1, 1, 0],
             [1, 1, 1]], dtype=torch.int32)
+    >>> causal_mask(3, start=1)[0, 0].int()
+    tensor([[1, 1, 0],
+            [1, 1, 1]], dtype=torch.int32)
     """
     if length < 0:
         raise ValueError(f"length is {length}; it must be 0 or more")
-    return torch.ones(length, length, dtype=torch.bool).tril()[None, None]
+    if not 0 <= start <= length:
+        raise ValueError(f"start is {start}; it must be from 0 to the length, {length}")
+    return torch.ones(length - start, length, dtype=torch.bool).tril(start)[None, None]
 
 
 def check_mask(mask: Tensor, scores: Tensor) -> None:
@@ -62,16 +73,31 @@ def check_mask(mask: Tensor, scores: Tensor) -> None:
     """
     if mask.dtype != torch.bool:
         raise TypeError(f"the mask is {mask.dtype}; it must be torch.bool, True where attention is allowed")
+    check_axes("mask", mask, scores)
+
+
+def check_bias(bias: Tensor, scores: Tensor) -> None:
+    """Refuses a bias that is not of the scores' type, or has axes that `check_mask` would refuse."""
+    if bias.dtype != scores.dtype:
+        raise TypeError(f"the bias is {bias.dtype}; it must be {scores.dtype}, a number to add to each score")
+    check_axes("bias", bias, scores)
+
+
+def check_axes(what: str, tensor: Tensor, scores: Tensor) -> None:
+    """Raises ValueError unless there are as many axes as the scores have, each 1 or theirs and the last theirs."""
     names = ("batch", "head", "query", "key") if scores.ndim == 4 else ("batch", "query", "key")
     names = ("batch", "key") if scores.ndim == 2 else names[-scores.ndim :]
-    if mask.ndim != scores.ndim:
+    shape = tuple(tensor.shape)
+    if tensor.ndim != scores.ndim:
         raise ValueError(
-            f"the mask has {mask.ndim} axes {tuple(mask.shape)}, the scores have {scores.ndim}: ({', '.join(names)})"
+            f"the {what} has {tensor.ndim} axes {shape}, the scores have {scores.ndim}: ({', '.join(names)})"
         )
-    for name, given, wanted in zip(names, mask.shape, scores.shape, strict=True):
+    for name, given, wanted in zip(names, shape, scores.shape, strict=True):
         if given not in (1, wanted) or (name == "key" and given != wanted):
             allowed = str(wanted) if name == "key" else f"1 or {wanted}"
-            raise ValueError(f"the mask's {name} axis looks wrong: {given}, wanted {allowed}; mask {tuple(mask.shape)}")
+            raise ValueError(
+                f"the {what}'s {name} axis looks wrong: {given}, wanted {allowed}; {what} {tuple(tensor.shape)}"
+            )
 
 
 def masked_softmax(

@@ -1,4 +1,13 @@
-"""Attention does not see the order of words: what is added to a word's vector to say where it stands."""
+"""Attention does not see the order of words: what says where a word stands, in one of three places.
+
+It is added to the word's vector (`SinusoidalPositions`, `LearnedPositions`: `positions` of a model), or it turns the
+queries and keys of each head (`RotaryPositions`: `rotation` of `MultiHeadAttention`), or it is added to the scores
+(`LinearBiases`: `score_bias` there). The last two act in self-attention only, where queries and keys share positions::
+
+    Transformer(…, positions=None, self_attention=partial(MultiHeadAttention, rotation=RotaryPositions))
+"""
+
+import math
 
 import torch
 from jaxtyping import Float
@@ -26,9 +35,14 @@ def sinusoidal_table(
     """
     if model_size % 2:
         raise ValueError(f"model_size is {model_size}; sines and cosines come in pairs, so it must be even")
-    speeds = 10000 ** (-torch.arange(0, model_size, 2, dtype=torch.float64) / model_size)
-    angles = torch.arange(length, dtype=torch.float64)[:, None] * speeds
+    angles = clock_angles(0, length, model_size)
     return torch.stack([angles.sin(), angles.cos()], -1).flatten(1).to(dtype or torch.get_default_dtype())
+
+
+def clock_angles(start: int, end: int, size: int, base: float = 10000.0) -> Float[Tensor, "n pair"]:
+    """pos / base^(2i / size) for the positions start … end − 1 and each pair of numbers, in float64."""
+    speeds = base ** (-torch.arange(0, size, 2, dtype=torch.float64) / size)
+    return torch.arange(start, end, dtype=torch.float64)[:, None] * speeds
 
 
 class SinusoidalPositions(nn.Module):
@@ -77,3 +91,66 @@ class LearnedPositions(nn.Module):
                 "no last row"
             )
         return x + self.weight[start:end]
+
+
+class RotaryPositions(nn.Module):
+    """The pair (x_2i, x_2i+1) of a vector at position n is turned by n / 10000^(2i / d): Su et al. 2021, equation 15.
+
+    For queries and keys: the dot product of two vectors so turned depends on their distance n − m only, and not on
+    where they stand. The pairs are interleaved, as the hands of `sinusoidal_table`, whose speeds they have. Elsewhere
+    (Llama in `transformers`) number i makes a pair with i + d / 2: weights from there fit when the rows of W_Q and W_K
+    are brought, head by head, into the order 0, d / 2, 1, d / 2 + 1, …
+
+    Args:
+        head_size: d, numbers in a query or key of one head.
+        base: the 10000; a larger one turns slower (Llama 3 has 500000).
+    Raises:
+        ValueError: an odd size, in which the last number would have no partner.
+
+    >>> RotaryPositions(2)(torch.tensor([[[[1.0, 0.0], [1.0, 0.0]]]]), start=1)
+    tensor([[[[ 0.5403,  0.8415],
+              [-0.4161,  0.9093]]]])
+    """
+
+    def __init__(self, head_size: int, base: float = 10000.0):
+        super().__init__()
+        if head_size % 2:
+            raise ValueError(f"head_size is {head_size}; numbers are turned in pairs, so it must be even")
+        self.base = base
+
+    def forward(self, x: Float[Tensor, "batch head n d_head"], start: int = 0) -> Float[Tensor, "batch head n d_head"]:
+        """The first vector of x stands at position `start`: 0, or the number of words read so far."""
+        angles = clock_angles(start, start + x.shape[2], x.shape[3], self.base)
+        sine, cosine = angles.sin().to(x), angles.cos().to(x)
+        even, odd = x[..., ::2], x[..., 1::2]
+        return torch.stack([even * cosine - odd * sine, even * sine + odd * cosine], -1).flatten(-2)
+
+
+class LinearBiases(nn.Module):
+    """ALiBi: the score of a key loses m_h for each word between it and the query: Press et al. 2022, section 3.
+
+    B_nm = −m_h |n − m|, with m_h = 2^(−8h / H) for the heads h = 1 … H if H is a power of two. If it is not, the heads
+    have the slopes of the next smaller power, and those left over every other one of the next larger, as in the
+    authors' code. The paper's model has no later words; here they count like earlier ones.
+
+    >>> LinearBiases(2)(torch.zeros(1, 2, 1, 4), torch.zeros(1, 2, 3, 4))
+    tensor([[[[-0.1250, -0.0625, -0.0000]],
+    <BLANKLINE>
+             [[-0.0078, -0.0039, -0.0000]]]])
+    """
+
+    def __init__(self, heads: int):
+        super().__init__()
+        power = 2 ** int(math.log2(heads))
+        slopes = [2 ** (-8 * h / power) for h in range(1, power + 1)]
+        self.slopes = slopes + [2 ** (-4 * h / power) for h in range(1, 2 * power, 2)][: heads - power]
+
+    def forward(
+        self, query: Float[Tensor, "batch head query d_head"], key: Float[Tensor, "batch head key d_head"]
+    ) -> Float[Tensor, "1 head query key"]:
+        """The queries are the last of the words whose keys are given."""
+        places = torch.arange(key.shape[2], device=key.device)
+        distance = (places[key.shape[2] - query.shape[2] :, None] - places).abs()  # (query, key)
+        # In half precision, distances above 256 would be rounded before they are multiplied.
+        slopes = torch.tensor(self.slopes, dtype=torch.promote_types(key.dtype, torch.float32), device=key.device)
+        return (-slopes[None, :, None, None] * distance).to(key.dtype)

@@ -92,7 +92,7 @@ class EncoderDecoder(nn.Module):
         return Memory(states, torch.cat(tuple(last), -1), mask, keys)
 
     def start(self, memory: Memory) -> tuple[Tensor, ...]:
-        """s_0 = tanh(W h_n), as a one-tuple; an LSTM has its cell memory, zeros, beside it."""
+        """s_0 = tanh(W h_n), as a one-tuple; an LSTM has its cell state, zeros, beside it."""
         state = torch.tanh(self.bridge(memory.last))
         return (state, torch.zeros_like(state)) if isinstance(self.cell, nn.LSTMCell) else (state,)
 

@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from course_lib.attention import AdditiveScore, DotScore, GeneralScore, attend, scaled_dot_product_attention
+from course_lib.attention import (
+    AdditiveScore,
+    DotScore,
+    GeneralScore,
+    attend,
+    dot_product_attention,
+    scaled_dot_product_attention,
+)
 
 BATCH, KEYS, QUERY_SIZE, KEY_SIZE = 2, 5, 4, 6
 
@@ -265,3 +272,30 @@ def test_a_mask_with_fewer_axes_or_of_numbers_is_refused(unchecked):
         scaled_dot_product_attention(*query_key_value(), torch.ones(4, 5, dtype=torch.bool))
     with pytest.raises(TypeError, match="it must be torch.bool"):
         scaled_dot_product_attention(*query_key_value(), torch.zeros(1, 1, 4, 5))
+
+
+# ---- a bias of the scores ----
+
+
+@pytest.mark.parametrize("bias_shape", [(2, 3, 4, 5), (1, 3, 4, 5), (2, 1, 1, 5)], ids=str)
+@pytest.mark.parametrize("mask", [None, torch.arange(20).view(1, 1, 4, 5) % 3 > 0], ids=["no mask", "mask"])
+def test_a_bias_is_added_to_the_scores_before_the_softmax(bias_shape, mask):
+    generator = torch.Generator().manual_seed(0)
+    query, key, value, bias = (
+        torch.randn(shape, generator=generator, dtype=torch.float64)
+        for shape in ((2, 3, 4, 6), (2, 3, 5, 6), (2, 3, 5, 7), bias_shape)
+    )
+    output, weights = scaled_dot_product_attention(query, key, value, mask, bias=bias)
+    scores = query @ key.mT / 6**0.5 + bias
+    wanted = (scores if mask is None else scores.masked_fill(~mask, -torch.inf)).softmax(-1)
+    assert_close(weights, wanted)
+    assert_close(output, wanted @ value)
+
+
+def test_a_bias_that_does_not_fit_is_refused_in_both_paths(unchecked):
+    tensors = [torch.zeros(2, 3, n, 6) for n in (4, 5, 5)]
+    for attention in (scaled_dot_product_attention, dot_product_attention):
+        with pytest.raises(ValueError, match="the bias's key axis looks wrong: 4, wanted 5"):
+            attention(*tensors, bias=torch.zeros(1, 3, 4, 4))
+        with pytest.raises(TypeError, match="the bias is torch.bool"):
+            attention(*tensors, bias=torch.ones(1, 3, 4, 5, dtype=torch.bool))

@@ -10,10 +10,10 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
-from course_lib import decoding
+from course_lib import decoding, transformer
 from course_lib.attention import AdditiveScore
-from course_lib.corpus import BOS, EOS, SPECIALS
-from course_lib.decoding import beam, draw, greedy, likeliest, rows_of, sample, write
+from course_lib.corpus import BOS, EOS, SPECIALS, Vocabulary, pad
+from course_lib.decoding import beam, draw, greedy, likeliest, rows_of, sample, write, write_from
 from course_lib.recurrent import EncoderDecoder, Memory
 from course_lib.transformer import DecoderOnly, Transformer
 
@@ -400,6 +400,146 @@ def test_a_language_model_goes_on_from_a_prompt_as_its_whole_forward_says():
         end = row.index(SPECIALS.index(EOS)) + 1 if SPECIALS.index(EOS) in row else len(row)
         assert row[:end] == own[:end]
     assert written.weights is None
+
+
+# ---- prompts ----
+
+PROMPTS = [[1, 5, 7, 8, 4], [1, 6], [1, 9, 11]]
+PROMPT, PROMPT_MASK = pad(PROMPTS)
+BEAM = partial(decoding._beam, width=3, length_penalty=0.6)
+
+
+class NoRead:
+    """The same model, which must be told a prompt word by word."""
+
+    def __init__(self, model):
+        self.start, self.step = model.start, model.step
+
+
+def language_model(**settings):
+    torch.manual_seed(3)
+    model = DecoderOnly(12, model_size=16, heads=2, layers=2, feed_forward_size=16, **settings).double().eval()
+    with torch.no_grad():
+        model.output.weight.mul_(3)
+        model.output.bias[SPECIALS.index(EOS)] = 1.0
+    return model
+
+
+def lines(written, limit):
+    """What each row wrote, with its end."""
+    rows = [row[:most] for row, most in zip(written.words.tolist(), limit.tolist(), strict=True)]
+    return [row[: row.index(2) + 1] if 2 in row else row for row in rows]
+
+
+@pytest.mark.parametrize("search", [write, BEAM], ids=["write", "beam"])
+@pytest.mark.parametrize("wrap", [lambda model: model, NoRead], ids=["at once", "word by word"])
+@pytest.mark.parametrize("order", [[0, 1, 2], [1, 2, 0], [2, 2, 1]], ids=str)
+def test_prompts_of_unequal_length_together_equal_one_at_a_time(search, wrap, order):
+    model, limit = language_model(), torch.tensor([4, 9, 6])
+    together = search(wrap(model), None, PROMPT[order], limit, prompt_mask=PROMPT_MASK[order])
+    found = lines(together, limit)
+    for row, number in enumerate(order):
+        alone = search(model, None, torch.tensor([PROMPTS[number]]), limit[row : row + 1])
+        assert found[row] == lines(alone, limit[row : row + 1])[0]
+        assert_close(together.log_probability[row : row + 1], alone.log_probability)
+
+
+@pytest.mark.parametrize("search", [write, BEAM], ids=["write", "beam"])
+def test_prompts_of_a_translation_keep_their_weights(corpus, search):
+    model, sentences = untrained(corpus, "transformer"), [pair.source for pair in corpus.train[:2]]
+    source, mask = pad([corpus.source_vocabulary.encode(sentence) for sentence in sentences])
+    prompt, prompt_mask = pad([[1, 9, 10, 11], [1, 12]])
+    with torch.no_grad():
+        memory = model.encode(source, mask)
+    limit = torch.tensor([5, 5])
+    together = search(model, memory, prompt, limit, prompt_mask=prompt_mask)
+    for row, told in enumerate(prompt_mask.sum(1).tolist()):
+        own = torch.tensor([row])
+        alone = search(model, rows_of(memory, own), prompt[own, :told], limit[own])
+        (line,) = lines(alone, limit[own])
+        assert lines(together, limit)[row] == line
+        assert_close(together.weights[row, : len(line)], alone.weights[0, : len(line)])
+
+
+def test_a_prompt_is_read_in_one_pass():
+    model, seen = language_model(), []
+    model.embedding.register_forward_hook(lambda _, inputs, __: seen.append(inputs[0].shape[1]))
+    write(model, None, PROMPT[:1], torch.tensor([3]))
+    assert seen == [5, 1, 1]
+    seen.clear()
+    write(model, None, PROMPT, torch.tensor([9, 9, 9]), prompt_mask=PROMPT_MASK)
+    assert seen[0] == 2 and set(seen[1:]) == {1}
+
+
+def test_recurrent_models_are_told_prompts_too(corpus):
+    model = untrained(corpus, "attention")
+    with torch.no_grad():
+        memory = model.encode(torch.tensor([[4, 5, 6]] * 3), None)
+    limit = torch.tensor([5, 5, 5])
+    together = write(model, memory, PROMPT, limit, prompt_mask=PROMPT_MASK)
+    one = rows_of(memory, torch.tensor([0]))
+    for row, prompt in enumerate(PROMPTS):
+        alone = write(model, one, torch.tensor([prompt]), limit[:1])
+        assert lines(together, limit)[row] == lines(alone, limit[:1])[0]
+
+
+def test_an_empty_prompt_and_one_that_is_padded_in_front_are_refused():
+    for search in (write, BEAM):
+        mask = PROMPT_MASK.clone()
+        mask[1] = False
+        with pytest.raises(ValueError, match="prompt 1 is empty; every prompt needs a word, such as <bos>"):
+            search(language_model(), None, PROMPT, torch.tensor([5, 5, 5]), prompt_mask=mask)
+        with pytest.raises(ValueError, match="pad prompts at their end"):
+            search(language_model(), None, PROMPT, torch.tensor([5, 5, 5]), prompt_mask=PROMPT_MASK.flip(1))
+
+
+# ---- other vocabularies, other memories ----
+
+
+class Marked:
+    """A vocabulary from elsewhere: its marks have other names and other numbers."""
+
+    bos, eos = "<s>", "</s>"
+    words = ("chat", "chien", "</s>", "noir", "<s>", "<pad>")[::-1]
+    numbers = {word: number for number, word in enumerate(words)}
+
+
+@pytest.mark.parametrize("search", [write, partial(decoding._beam, width=2, length_penalty=0.0)])
+def test_the_marks_are_those_of_the_vocabulary(search):
+    """Word 2, our `<eos>`, is theirs for a word, and the sentence goes on behind it."""
+    read = []
+
+    class Told(Chain):
+        def step(self, words, state, memory):
+            read.append(words[0].item())
+            return super().step(words, state, memory)
+
+    table = torch.full((6, 6), -9.0)
+    for one, two in itertools.pairwise(("<s>", "noir", "chat", "</s>")):
+        table[Marked.numbers[one], Marked.numbers[two]] = 9.0
+    assert Marked.numbers["noir"] == SPECIALS.index(EOS) != Marked.numbers["</s>"]
+    (written,) = write_from(Told(table), None, Marked, torch.tensor([5]), search=search)
+    assert written.tokens == ("noir", "chat") and written.finished and written.attention is None
+    assert read[0] == Marked.numbers["<s>"]
+    (stopped,) = write_from(Chain(table), None, Marked, torch.tensor([2]), search=search)
+    assert stopped.tokens == ("noir", "chat") and not stopped.finished
+
+
+def test_it_writes_from_a_memory_that_was_not_made_from_words():
+    """Captions: the regions of two images, the second with fewer."""
+    torch.manual_seed(0)
+    vocabulary = Vocabulary(["cat", "dog", "runs"])
+    model = Transformer(1, len(vocabulary), model_size=16, heads=2)
+    regions, mask = torch.randn(2, 4, 16), torch.tensor([[True] * 4, [True, True, False, False]])
+    memory = transformer.Memory(regions, mask, model.decoder.project_memory(regions), None)
+    labels = [["top", "left", "right", "below"], ["left", "right"]]
+    captions = write_from(model, memory, vocabulary, torch.tensor([3, 6]), labels=labels)
+    for caption, names, limit in zip(captions, labels, (3, 6), strict=True):
+        assert caption.attention.key_tokens == tuple(names) and caption.attention.query_tokens == caption.tokens
+        assert len(caption.tokens) <= limit
+    assert not model.training
+    alone = write_from(model, rows_of(memory, torch.tensor([1])), vocabulary, torch.tensor([6]))
+    assert alone[0].tokens == captions[1].tokens and alone[0].attention is None
 
 
 def test_rows_are_taken_from_every_tensor_of_a_state():

@@ -1,13 +1,24 @@
 """Normalisation and feed-forward against torch's, and residuals against their formulas."""
 
+from functools import partial
+
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
+from torch.nn import functional as F
 from torch.testing import assert_close
 
-from course_lib.layers import FeedForward, LayerNorm, PostNorm, PreNorm, layer_norm
+from course_lib.layers import (
+    FeedForward,
+    LayerNorm,
+    PostNorm,
+    PreNorm,
+    WithLoss,
+    auxiliary_losses,
+    layer_norm,
+)
 
 SIZE = 12
 
@@ -129,6 +140,33 @@ def test_feed_forward_starts_with_xavier_matrices_and_zero_biases():
         assert not linear.bias.any()
 
 
+@pytest.mark.parametrize("activation", [torch.relu, F.gelu, nn.SiLU()])
+def test_the_activation_is_put_in(activation):
+    part, x = randomized(FeedForward(SIZE, 20, activation=activation)), vectors(2, 5)
+    assert_close(part(x), part.outer(activation(part.inner(x))))
+
+
+class Balanced(FeedForward):
+    """Asks that what it gives be small."""
+
+    def forward(self, x):
+        y = super().forward(x)
+        return WithLoss(y, y.square().mean())
+
+
+def test_losses_are_heard_within_the_with_only_and_in_order():
+    first, second, x = randomized(Balanced(SIZE, 20)), randomized(Balanced(SIZE, 20), seed=1), vectors(2, 5)
+    model = nn.ModuleList([first, FeedForward(SIZE, 20), second])
+    with auxiliary_losses(model) as losses:
+        wanted = [part(x).loss for part in (second, first)]
+    first(x)
+    assert len(losses) == 2 and all(map(torch.equal, losses, wanted))
+    assert torch.autograd.grad(sum(losses), first.inner.weight)[0].any()
+    with pytest.raises(RuntimeError), auxiliary_losses(model):
+        raise RuntimeError
+    assert not any(part._forward_hooks for part in model.modules())
+
+
 # ---- residuals ----
 
 
@@ -156,3 +194,26 @@ def test_only_pre_norm_ends_a_stack_with_a_norm():
     assert isinstance(PreNorm.last(SIZE), LayerNorm)
     x = vectors(2)
     assert PostNorm.last(SIZE)(x) is x
+
+
+class Halved(nn.Module):
+    """A norm of one's own."""
+
+    def __init__(self, model_size):
+        super().__init__()
+
+    def forward(self, x):
+        return x / 2
+
+
+def test_another_norm_is_a_class_of_two_lines():
+    class HalvedPreNorm(PreNorm):
+        make_norm = last = Halved
+
+    class LoosePostNorm(PostNorm):
+        make_norm = partial(LayerNorm, epsilon=0.5)
+
+    x, y = vectors(2, 5), vectors(2, 5, seed=1)
+    assert torch.equal(HalvedPreNorm(SIZE).before(x), x / 2) and isinstance(HalvedPreNorm.last(SIZE), Halved)
+    gain, bias = torch.ones(SIZE).double(), torch.zeros(SIZE).double()
+    assert_close(LoosePostNorm(SIZE).double().after(x, y), layer_norm(x + y, gain, bias, 0.5))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
-from course_lib.masks import causal_mask, check_mask, length_mask, masked_softmax, padding_mask
+from course_lib.masks import causal_mask, check_bias, check_mask, length_mask, masked_softmax, padding_mask
 
 shapes = st.lists(st.integers(1, 4), min_size=2, max_size=4).map(tuple)
 dtypes = st.sampled_from([torch.float64, torch.float32, torch.float16, torch.bfloat16])
@@ -116,6 +116,16 @@ def test_every_mask_that_broadcasts_is_accepted(scores_and_mask):
     check_mask(mask, scores)
 
 
+def test_a_bias_is_refused_as_a_mask_is_and_must_be_of_the_scores_type():
+    scores = torch.zeros(2, 8, 4, 5)
+    check_bias(torch.zeros(1, 8, 4, 5), scores)
+    with pytest.raises(ValueError, match="the bias's head axis looks wrong: 4, wanted 1 or 8"):
+        check_bias(torch.zeros(1, 4, 4, 5), scores)
+    for dtype in (torch.bool, torch.int64, torch.float64):
+        with pytest.raises(TypeError, match=rf"the bias is {dtype}; it must be torch.float32"):
+            check_bias(torch.ones(1, 8, 4, 5, dtype=dtype), scores)
+
+
 # ---- length, padding and causal masks ----
 
 
@@ -151,9 +161,17 @@ def test_causal_mask_lets_a_query_see_itself_and_what_came_before(length):
     assert all(mask[0, 0, q, k].item() == (k <= q) for q in range(length) for k in range(length))
 
 
-def test_a_negative_length_is_refused():
+@given(st.integers(0, 6), st.integers(0, 6))
+def test_the_last_rows_of_a_causal_mask_can_be_had_alone(start, more):
+    assert torch.equal(causal_mask(start + more, start), causal_mask(start + more)[:, :, start:])
+
+
+def test_a_negative_length_and_a_start_outside_it_are_refused():
     with pytest.raises(ValueError, match="length is -1"):
         causal_mask(-1)
+    for start in (-1, 4):
+        with pytest.raises(ValueError, match=f"start is {start}; it must be from 0 to the length, 3"):
+            causal_mask(3, start)
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=3))

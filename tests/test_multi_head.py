@@ -1,6 +1,7 @@
 """Many heads: the fused path against the steps, and both against torch's module."""
 
 import itertools
+from functools import partial
 
 import pytest
 import torch
@@ -10,8 +11,15 @@ from torch import nn
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from course_lib.attention import MultiHeadAttention, merge_heads, scaled_dot_product_attention, split_heads
+from course_lib.attention import (
+    MultiHeadAttention,
+    dot_product_attention,
+    merge_heads,
+    scaled_dot_product_attention,
+    split_heads,
+)
 from course_lib.masks import causal_mask, padding_mask
+from course_lib.positions import LinearBiases, RotaryPositions
 
 BATCH, HEADS, QUERIES, KEYS, SIZE = 2, 3, 4, 5, 12
 MASK_SHAPES = list(itertools.product([1, BATCH], [1, HEADS], [1, QUERIES]))
@@ -403,3 +411,150 @@ def test_a_mask_with_fewer_axes_or_of_numbers_is_refused(unchecked, need_weights
         make()(*x_and_memory(), torch.ones(4, 5, dtype=torch.bool), need_weights=need_weights)
     with pytest.raises(TypeError, match="it must be torch.bool"):
         make()(*x_and_memory(), torch.zeros(1, 1, 4, 5), need_weights=need_weights)
+
+
+# ---- positions within, shared keys, another core ----
+
+PARTS = {
+    "rotary": {"rotation": RotaryPositions},
+    "alibi": {"score_bias": LinearBiases},
+    "both": {"rotation": RotaryPositions, "score_bias": LinearBiases},
+    "multi-query": {"key_value_heads": 1},
+    "no biases": {"projection_bias": False},
+    "all": {"rotation": RotaryPositions, "score_bias": LinearBiases, "key_value_heads": 1, "projection_bias": False},
+}
+each_part = pytest.mark.parametrize("settings", PARTS.values(), ids=PARTS.keys())
+
+
+@each_part
+@pytest.mark.parametrize("mask", [None, causal_mask(QUERIES), random_mask((BATCH, HEADS, QUERIES, QUERIES))])
+def test_both_paths_are_equal_with_every_part(settings, mask):
+    x, _ = x_and_memory()
+    assert_paths_equal(make(**settings), x, None, mask, 1e-9)
+
+
+@half
+def test_both_paths_are_equal_in_half_precision_with_every_part(dtype, tolerance):
+    x, _ = x_and_memory(dtype=dtype)
+    module = make(dtype, **PARTS["all"])
+    fused, _ = module(x, None, causal_mask(QUERIES))
+    stepwise, _ = module(x, None, causal_mask(QUERIES), need_weights=True)
+    assert fused.dtype == stepwise.dtype == dtype
+    assert_close(fused, stepwise, atol=tolerance, rtol=tolerance)
+
+
+@both_paths
+def test_with_a_bias_too_a_query_that_may_attend_to_nothing_gets_zeros(need_weights):
+    module, (x, _) = make(score_bias=LinearBiases), x_and_memory()
+    mask = causal_mask(QUERIES).clone()
+    mask[..., 1, :] = False
+    output, _ = module(x, None, mask, need_weights=need_weights)
+    assert_close(output[:, 1], module.output_projection.bias.expand(BATCH, -1))
+    (gradient,) = torch.autograd.grad(output.sum(), x)
+    assert gradient.isfinite().all()
+
+
+@each_part
+@both_paths
+def test_one_query_at_a_time_with_the_keys_so_far_equals_all_at_once(settings, need_weights):
+    module, (x, _) = make(**settings), x_and_memory(queries=6)
+    wanted, _ = module(x, None, causal_mask(6))
+    key, value = module.project_memory(x[:, :0])
+    for t in range(6):
+        new_key, new_value = module.project_memory(x[:, t : t + 1], start=t)
+        key, value = torch.cat([key, new_key], 2), torch.cat([value, new_value], 2)
+        output, _ = module.attend(x[:, t : t + 1], key, value, start=t, need_weights=need_weights)
+        assert_close(output[:, 0], wanted[:, t])
+
+
+@both_paths
+def test_rotary_scores_depend_on_distance_only(need_weights):
+    """The same two vectors, further along: nothing else changes."""
+    module, (x, _) = make(rotation=RotaryPositions), x_and_memory()
+    outputs = []
+    for start in (0, 1, 50):
+        key, value = module.project_memory(x, start)
+        outputs.append(module.attend(x, key, value, start=start, need_weights=need_weights)[0])
+    assert_close(outputs[1], outputs[0])
+    assert_close(outputs[2], outputs[0])
+    assert not torch.allclose(module.attend(x, *module.project_memory(x, 3), start=0)[0], outputs[0])
+
+
+def test_linear_biases_are_added_to_the_scores_of_each_head():
+    module, (x, _) = make(score_bias=LinearBiases), x_and_memory()
+    _, weights = module(x, None, need_weights=True)
+    query, key = (split_heads(p(x), HEADS) for p in (module.query_projection, module.key_projection))
+    distance = (torch.arange(QUERIES)[:, None] - torch.arange(QUERIES)).abs()
+    slopes = torch.tensor([2**-4, 2**-8, 2**-2])[:, None, None]
+    assert_close(weights, (query @ key.mT / 2 - slopes * distance).softmax(-1))
+
+
+@pytest.mark.parametrize("key_value_heads", [1, 2, 3, 6])
+def test_shared_keys_and_values_are_those_of_a_module_in_which_they_are_repeated(key_value_heads):
+    shared = randomized(MultiHeadAttention(SIZE, 6, key_value_heads=key_value_heads)).double()
+    whole = MultiHeadAttention(SIZE, 6).double()
+    weights = shared.state_dict()
+    for name in ("key_projection.weight", "key_projection.bias", "value_projection.weight", "value_projection.bias"):
+        pieces = weights[name].unflatten(0, (key_value_heads, -1))  # (head of keys, number in it, …)
+        weights[name] = pieces.repeat_interleave(6 // key_value_heads, 0).flatten(0, 1)
+    whole.load_state_dict(weights)
+    x, memory = x_and_memory()
+    for need_weights in (False, True):
+        assert_close(shared(x, memory, need_weights=need_weights), whole(x, memory, need_weights=need_weights))
+    key, value = shared.project_memory(memory)
+    assert key.shape == value.shape == (BATCH, key_value_heads, KEYS, SIZE // 6)
+
+
+@pytest.mark.parametrize("number", [0, 4, 5, -1])
+def test_key_value_heads_that_do_not_divide_are_refused_with_those_that_do(number):
+    with pytest.raises(ValueError, match=f"6 heads cannot share {number} keys .* may be 1, 2, 3, 6"):
+        MultiHeadAttention(SIZE, 6, key_value_heads=number)
+
+
+def test_without_projection_biases_there_are_four_matrices():
+    module = make(projection_bias=False)
+    assert {name for name, _ in module.named_parameters()} == {
+        f"{name}_projection.weight" for name in ("query", "key", "value", "output")
+    }
+    assert not module(torch.zeros(1, 2, SIZE).double())[0].any()
+
+
+def within(window, query, key, value, mask=None, bias=None, **settings):
+    """A sliding window (Beltagy et al. 2020): to the last few words only."""
+    place = torch.arange(key.shape[2])
+    near = (place[key.shape[2] - query.shape[2] :, None] - place < window)[None, None]
+    return dot_product_attention(query, key, value, near if mask is None else near & mask, bias, **settings)
+
+
+def linear(query, key, value, mask=None, bias=None, *, dropout=0.0, need_weights=False):
+    """φ(Q) (φ(K)ᵀ V) / φ(Q) Σ φ(k): Katharopoulos et al. 2020, equation 5; padding is all that it can mask."""
+    query, key = F.elu(query) + 1, F.elu(key) + 1
+    key = key if mask is None else key * mask.mT
+    return query @ (key.mT @ value) / (query @ key.sum(2)[..., None]), None
+
+
+def test_a_sliding_window_is_a_core_that_is_put_in():
+    x, _ = x_and_memory(queries=6)
+    module, plain = make(core=partial(within, 2)), make()
+    wanted = plain(x, None, causal_mask(6) & ~causal_mask(6).roll(2, 2).tril(-2), need_weights=True)
+    for need_weights in (False, True):
+        output, weights = module(x, None, causal_mask(6), need_weights=need_weights)
+        assert_close(output, wanted[0])
+    assert_close(weights, wanted[1])
+    last, _ = module.attend(x[:, 5:], *module.project_memory(x), start=5)
+    assert_close(last[:, 0], wanted[0][:, 5])
+
+
+def test_a_linear_form_of_attention_is_a_core_that_is_put_in():
+    module, (x, memory) = make(core=linear), x_and_memory()
+    output, weights = module(x, memory, padding_mask(torch.tensor([KEYS, 2])), need_weights=True)
+    assert weights is None and output.isfinite().all()
+    assert_close(output[1:], module(x[1:], memory[1:, :2])[0])
+
+
+@pytest.mark.parametrize(
+    "settings", [PARTS["rotary"], PARTS["alibi"], PARTS["multi-query"], PARTS["no biases"], {"core": linear}]
+)
+def test_parts_for_which_torchs_module_has_no_place_are_not_lost_silently(settings):
+    with pytest.raises(ValueError, match="only such a module can be copied"):
+        make(**settings).to_torch()

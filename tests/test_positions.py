@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
-from course_lib.positions import LearnedPositions, SinusoidalPositions, sinusoidal_table
+from course_lib.positions import LearnedPositions, LinearBiases, RotaryPositions, SinusoidalPositions, sinusoidal_table
 
 SIZE = 8
 both = pytest.mark.parametrize("positions", [SinusoidalPositions, LearnedPositions])
@@ -118,3 +118,101 @@ def test_past_the_last_row_the_error_says_what_is_there_and_what_to_do():
     assert module(torch.zeros(1, 1, SIZE), start=3).shape == (1, 1, SIZE)
     with pytest.raises(ValueError, match="position 5 .* 4 rows, for the positions 0 to 3; make it with rows=6 or more"):
         module(torch.zeros(1, 2, SIZE), start=4)
+
+
+# ---- on queries and keys ----
+
+
+def heads_of(length, seed=0):
+    return torch.randn(2, 3, length, SIZE, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def test_rotary_is_the_papers_formula_number_by_number():
+    x = heads_of(9)
+    turned = RotaryPositions(SIZE)(x, start=5)
+    for n in range(9):
+        for i in range(SIZE // 2):
+            angle = (5 + n) / 10000 ** (2 * i / SIZE)
+            one, two = x[..., n, 2 * i], x[..., n, 2 * i + 1]
+            assert_close(turned[..., n, 2 * i], one * math.cos(angle) - two * math.sin(angle))
+            assert_close(turned[..., n, 2 * i + 1], one * math.sin(angle) + two * math.cos(angle))
+
+
+@given(st.integers(0, 2000), st.integers(0, 2000), st.integers(0, 2000))
+def test_a_score_between_rotated_vectors_depends_on_their_distance_only(one, two, shift):
+    query, key, turn = heads_of(1), heads_of(1, seed=1), RotaryPositions(SIZE)
+    scores = (turn(query, one) * turn(key, two)).sum(-1)
+    assert_close((turn(query, one + shift) * turn(key, two + shift)).sum(-1), scores, atol=1e-9, rtol=0)
+
+
+def test_rotary_turns_as_the_clocks_of_the_sinusoidal_table():
+    x = torch.zeros(1, 1, 7, SIZE, dtype=torch.float64)
+    x[..., ::2] = 1  # every hand starts at (1, 0)
+    pairs = RotaryPositions(SIZE)(x)[0, 0].unflatten(-1, (-1, 2))
+    assert_close(pairs.flip(-1).flatten(1), sinusoidal_table(7, SIZE, dtype=torch.float64))
+
+
+def test_rotary_in_halves_is_the_same_for_rows_of_the_projections_in_another_order():
+    """As the docstring says of weights from elsewhere."""
+    x = heads_of(6)
+    angles = torch.arange(6)[:, None] / 10000 ** (torch.arange(0, SIZE, 2, dtype=torch.float64) / SIZE)
+    first, second = x.chunk(2, -1)
+    halves = torch.cat([first * angles.cos() - second * angles.sin(), second * angles.cos() + first * angles.sin()], -1)
+    order = torch.arange(SIZE).view(2, -1).T.flatten()  # 0, d / 2, 1, d / 2 + 1, …
+    assert_close(RotaryPositions(SIZE)(x[..., order]), halves[..., order])
+
+
+def test_rotary_keeps_lengths_types_and_arguments_and_saves_nothing():
+    x, turn = heads_of(5), RotaryPositions(SIZE)
+    before = x.clone()
+    assert_close(turn(x, 3).norm(dim=-1), x.norm(dim=-1))
+    assert torch.equal(x, before) and torch.equal(turn(x[:, :, :1]), x[:, :, :1])
+    assert turn(x.float()).dtype == torch.float32 and turn(x.to("meta")).device.type == "meta"
+    assert not list(turn.parameters()) and not turn.state_dict()
+    with pytest.raises(ValueError, match="head_size is 7; numbers are turned in pairs"):
+        RotaryPositions(7)
+
+
+def test_another_base_turns_slower():
+    x = heads_of(4)
+    angle = 3 / 500_000 ** (2 / SIZE)
+    one, two = x[..., 3, 2], x[..., 3, 3]
+    assert_close(RotaryPositions(SIZE, base=500_000)(x)[..., 3, 2], one * math.cos(angle) - two * math.sin(angle))
+
+
+# ---- on scores ----
+
+
+@pytest.mark.parametrize(
+    ("heads", "exponents"),
+    [
+        (1, [8]),
+        (2, [4, 8]),
+        (4, [2, 4, 6, 8]),
+        (8, [1, 2, 3, 4, 5, 6, 7, 8]),
+        (3, [4, 8, 2]),
+        (12, [1, 2, 3, 4, 5, 6, 7, 8, 0.5, 1.5, 2.5, 3.5]),
+    ],
+)
+def test_the_slopes_of_linear_biases(heads, exponents):
+    assert LinearBiases(heads).slopes == pytest.approx([2**-exponent for exponent in exponents])
+
+
+@pytest.mark.parametrize("queries", [1, 3, 7])
+def test_a_linear_bias_grows_with_the_distance_at_every_distance(queries):
+    bias = LinearBiases(3)(torch.zeros(2, 3, queries, SIZE), torch.zeros(2, 3, 7, SIZE))
+    assert bias.shape == (1, 3, queries, 7)
+    for head, slope in enumerate(LinearBiases(3).slopes):
+        for row in range(queries):
+            place = 7 - queries + row
+            assert bias[0, head, row].tolist() == [-slope * abs(place - other) for other in range(7)]
+
+
+def test_linear_biases_follow_type_and_device_and_save_nothing():
+    module, x = LinearBiases(4), torch.zeros(1, 4, 3, SIZE)
+    assert module(x.double(), x.double()).dtype == torch.float64
+    assert module(x.to("meta"), x.to("meta")).device.type == "meta"
+    assert not module.state_dict()
+    far = torch.zeros(1, 4, 1000, SIZE)
+    half = module(far[:, :, :1].bfloat16(), far.bfloat16())
+    assert half.dtype == torch.bfloat16 and torch.equal(half, module(far[:, :, :1], far).bfloat16())

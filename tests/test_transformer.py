@@ -10,12 +10,13 @@ from torch import nn
 from torch.nn import functional as F
 from torch.testing import assert_close
 
+from course_lib.attention import MultiHeadAttention
 from course_lib.decoding import greedy
 from course_lib.fingerprint import fingerprint
-from course_lib.layers import FeedForward, LayerNorm, PostNorm, PreNorm
+from course_lib.layers import FeedForward, LayerNorm, PostNorm, PreNorm, WithLoss, auxiliary_losses
 from course_lib.masks import causal_mask, length_mask
 from course_lib.metrics import strongest_links
-from course_lib.positions import LearnedPositions, SinusoidalPositions
+from course_lib.positions import LearnedPositions, LinearBiases, RotaryPositions, SinusoidalPositions
 from course_lib.training import fit
 from course_lib.transformer import (
     Decoder,
@@ -24,7 +25,9 @@ from course_lib.transformer import (
     Encoder,
     EncoderLayer,
     EncoderOnly,
+    Settings,
     Transformer,
+    WordEmbedding,
     words_in,
 )
 
@@ -53,6 +56,16 @@ class NoNorm(nn.Module):
         return x + y
 
 
+def attending(**parts):
+    """Settings whose positions, if any, act within self-attention."""
+    return {"positions": None, "self_attention": partial(MultiHeadAttention, **parts)}
+
+
+MODERN = {
+    "rotary": attending(rotation=RotaryPositions),
+    "alibi": attending(score_bias=LinearBiases),
+    "multi-query": attending(rotation=RotaryPositions, key_value_heads=1),
+}
 residuals = pytest.mark.parametrize("residual", [PreNorm, PostNorm, NoResidual, NoNorm])
 norms = pytest.mark.parametrize("norm_first", [False, True], ids=["post-norm", "pre-norm"])
 variants = pytest.mark.parametrize(
@@ -65,8 +78,9 @@ variants = pytest.mark.parametrize(
         {"positions": None},
         {"feed_forward_size": None},
         {"tie": True},
+        *MODERN.values(),
     ],
-    ids=str,
+    ids=lambda settings: next((name for name, own in MODERN.items() if own is settings), str(settings)),
 )
 classes = pytest.mark.parametrize("model_class", [Transformer, EncoderOnly, DecoderOnly])
 
@@ -228,18 +242,14 @@ def test_a_copy_keeps_type_mode_and_dropout_and_shares_nothing():
     assert all(torch.equal(tensor, before[name]) for name, tensor in ours.state_dict().items())
 
 
-@pytest.mark.parametrize(
-    ("settings", "reason"),
-    [({"activation": "gelu"}, "only a layer with the activation relu"), ({"bias": False}, "with bias")],
-)
-def test_a_layer_with_other_parts_is_refused(settings, reason):
+def test_a_layer_with_other_parts_is_refused():
     for theirs, ours in ((nn.TransformerEncoderLayer, EncoderLayer), (nn.TransformerDecoderLayer, DecoderLayer)):
-        with pytest.raises(ValueError, match=reason):
-            ours.from_torch(theirs(SIZE, HEADS, INNER, batch_first=True, **settings))
+        with pytest.raises(ValueError, match="with bias"):
+            ours.from_torch(theirs(SIZE, HEADS, INNER, batch_first=True, bias=False))
 
 
-@pytest.mark.parametrize("activation", [F.relu, nn.ReLU()])
-def test_relu_may_be_a_function_or_a_module(activation):
+@pytest.mark.parametrize("activation", [F.relu, nn.ReLU(), "gelu", nn.SiLU()], ids=str)
+def test_the_activation_may_be_any_and_a_function_or_a_module(activation):
     layer = torchs(nn.TransformerEncoderLayer, activation=activation)
     x = vectors(2, 4)
     assert_close(EncoderLayer.from_torch(layer)(x)[0], layer(x), atol=1e-10, rtol=0)
@@ -277,9 +287,10 @@ def test_the_whole_is_its_parts_put_together(settings):
     assert_close(run(model)[0], wanted)
 
 
+@variants
 @classes
-def test_asking_for_maps_changes_no_logit(model_class):
-    model = make(model_class)
+def test_asking_for_maps_changes_no_logit(model_class, settings):
+    model = make(model_class, **settings)
     logits, nothing = run(model)
     again, maps = run(model, need_weights=True)
     assert nothing is None and maps is not None
@@ -457,7 +468,7 @@ def test_word_by_word_equals_all_at_once(settings, mask):
         assert_close(weights, maps.cross[:, -1, :, t].mean(1))
 
 
-@pytest.mark.parametrize("settings", [{}, {"residual": PostNorm}, {"positions": LearnedPositions}], ids=str)
+@variants
 def test_word_by_word_equals_all_at_once_in_decoder_only(settings):
     model = make(DecoderOnly, **settings)
     logits, _ = model(SENTENCES)
@@ -468,14 +479,50 @@ def test_word_by_word_equals_all_at_once_in_decoder_only(settings):
         assert weights is None
 
 
+@variants
 @pytest.mark.parametrize("cut", [1, 2, 4])
-def test_several_words_may_follow_the_past_at_once(cut):
-    model = make()
+def test_several_words_may_follow_the_past_at_once(settings, cut):
+    model = make(**settings)
     memory = model.encode(SENTENCES, MASK)
     first, _, _, past = model.decode(WRITTEN[:, :cut], None, memory)
     second, own, _, _ = model.decode(WRITTEN[:, cut:], past, memory, need_weights=True)
     assert_close(torch.cat([first, second], 1), run(model)[0])
     assert_close(own, run(model, need_weights=True)[1].decoder[..., cut:, :])
+    read, state, _ = model.read(WRITTEN[:, :cut], model.start(memory), memory)
+    assert_close(read, first[:, -1])
+    assert words_in(state) == cut
+
+
+@variants
+@pytest.mark.parametrize("cut", [1, 2, 5])
+def test_several_words_may_follow_the_past_at_once_in_decoder_only(settings, cut):
+    model = make(DecoderOnly, **settings)
+    logits, maps = model(SENTENCES, need_weights=True)
+    first, nothing, past = model.decode(SENTENCES[:, :cut])
+    second, own, past = model.decode(SENTENCES[:, cut:], past, need_weights=True)
+    assert nothing is None and words_in(past) == 6
+    assert_close(torch.cat([first, second], 1), logits)
+    assert_close(own, maps[..., cut:, :])
+    read, state, _ = model.read(SENTENCES[:, :cut], model.start(None), None)
+    assert_close(read, first[:, -1])
+    assert_close(model.step(SENTENCES[:, cut], state, None)[0], logits[:, cut])
+
+
+def test_a_row_that_follows_the_past_asks_for_no_square_of_a_mask(monkeypatch):
+    model, shapes = make(), []
+    real = torch.ones
+    monkeypatch.setattr(torch, "ones", lambda *shape, **how: shapes.append(shape) or real(*shape, **how))
+    memory = model.encode(SENTENCES, None)
+    state = model.start(memory)
+    for t in range(5):
+        _, state, _ = model.step(WRITTEN[:, t], state, memory)
+    assert shapes == [(1, t + 1) for t in range(5)]
+
+
+def test_the_past_of_shared_keys_and_values_is_as_much_smaller():
+    model = make(DecoderOnly, **MODERN["multi-query"])
+    _, state, _ = model.read(SENTENCES, model.start(None), None)
+    assert all(tensor.shape == (3, 1, 6, SIZE // HEADS) for past in state for tensor in past)
 
 
 def test_each_word_is_projected_once():
@@ -518,6 +565,173 @@ def test_a_step_leaves_the_state_it_was_given_as_it_was():
     before = [[tensor.clone() for tensor in past] for past in state]
     model.step(WRITTEN[:, 1], state, memory)
     assert all(map(torch.equal, sum(map(list, state), []), sum(before, [])))
+
+
+# ---- where positions act ----
+
+RELATIVE = pytest.mark.parametrize("name", ["rotary", "alibi"])
+
+
+@RELATIVE
+def test_positions_within_attention_tell_the_order_of_words(name):
+    order = [1, 0, 2, 3, 4, 5]
+    model = make(EncoderOnly, **MODERN[name])
+    assert not torch.allclose(model(SENTENCES[:, order])[0], model(SENTENCES)[0][:, order])
+
+
+@RELATIVE
+def test_positions_within_attention_depend_on_distance_only(name):
+    """The words behind others that may not be seen: as if they stood at the beginning."""
+    model = make(EncoderOnly, **MODERN[name])
+    hidden = torch.ones(3, 9, dtype=torch.bool)
+    hidden[:, :3] = False
+    moved, _ = model(torch.cat([words(3, 3, seed=1), SENTENCES], 1), hidden)
+    assert_close(moved[:, 3:], model(SENTENCES)[0])
+
+
+@RELATIVE
+def test_cross_attention_gets_no_positions(name):
+    model = make(**MODERN[name])
+    attentions = {name: m for name, m in model.named_modules() if isinstance(m, MultiHeadAttention)}
+    within = {name for name, m in attentions.items() if m.rotation is not None or m.score_bias is not None}
+    assert within == {name for name in attentions if name.endswith("self_attention")}
+    assert len(within) == 2 * LAYERS
+
+
+# ---- parts put in ----
+
+
+class RootMeanSquare(nn.Module):
+    """x / √(mean x² + ε) · gain: Zhang & Sennrich 2019, equation 4."""
+
+    def __init__(self, model_size):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(model_size))
+
+    def forward(self, x):
+        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + 1e-6) * self.weight
+
+
+class RootMeanSquarePreNorm(PreNorm):
+    make_norm = last = RootMeanSquare
+
+
+class Gated(nn.Module):
+    """SwiGLU: Shazeer 2020, equation 6."""
+
+    def __init__(self, model_size, inner_size, dropout):
+        super().__init__()
+        self.gate, self.inner = (nn.Linear(model_size, inner_size, bias=False) for _ in range(2))
+        self.outer = nn.Linear(inner_size, model_size, bias=False)
+
+    def forward(self, x):
+        return self.outer(F.silu(self.gate(x)) * self.inner(x))
+
+
+class Experts(nn.Module):
+    """The best of a few feed-forward parts for each word, and the loss that balances them: Fedus et al. 2022, 2.2."""
+
+    def __init__(self, model_size, inner_size, dropout, experts=3):
+        super().__init__()
+        self.router = nn.Linear(model_size, experts)
+        self.experts = nn.ModuleList(FeedForward(model_size, inner_size, dropout) for _ in range(experts))
+
+    def forward(self, x):
+        shares = self.router(x).softmax(-1)
+        best = F.one_hot(shares.argmax(-1), len(self.experts)).to(x)
+        gates = (shares * best).unbind(-1)
+        y = sum(gate[..., None] * expert(x) for gate, expert in zip(gates, self.experts, strict=True))
+        balance = len(self.experts) * (best.flatten(0, -2).mean(0) * shares.flatten(0, -2).mean(0)).sum()
+        return WithLoss(y, balance)
+
+
+LLAMA = {
+    "residual": RootMeanSquarePreNorm,
+    "feed_forward": Gated,
+    "positions": None,
+    "self_attention": partial(MultiHeadAttention, rotation=RotaryPositions, key_value_heads=1, projection_bias=False),
+    "cross_attention": partial(MultiHeadAttention, projection_bias=False),
+    "embedding": partial(WordEmbedding, scale=1.0),
+}
+
+
+@classes
+def test_a_whole_model_of_other_parts_needs_no_other_layer(model_class):
+    model = make(model_class, **LLAMA)
+    assert not any(isinstance(m, LayerNorm | FeedForward) for m in model.modules())
+    named = {name.rsplit(".", 1)[1] for name, _ in model.named_parameters() if ".layers." in name}
+    assert named == {"weight"}
+    logits, _ = run(model)
+    logits.square().sum().backward()
+    assert all(p.grad.abs().sum() > 0 for p in model.parameters())
+    if model_class is not EncoderOnly:
+        inputs, memory = (WRITTEN, model.encode(SENTENCES, MASK)) if model_class is Transformer else (SENTENCES, None)
+        state, wanted = model.start(memory), logits if memory else model(SENTENCES)[0]
+        for t in range(inputs.shape[1]):
+            step, state, _ = model.step(inputs[:, t], state, memory)
+            assert_close(step, wanted[:, t])
+
+
+@classes
+def test_a_part_with_a_loss_reaches_the_caller_and_changes_no_shape(model_class):
+    model, plain = make(model_class, feed_forward=Experts), make(model_class)
+    with auxiliary_losses(model) as losses:
+        logits, maps = run(model)
+    assert len(losses) == (2 * LAYERS if model_class is Transformer else LAYERS)
+    assert (logits.shape, maps) == (run(plain)[0].shape, None) and torch.equal(logits, run(model)[0])
+    (gradient,) = torch.autograd.grad(sum(losses), model.get_submodule("encoder.layers.0.feed_forward.router").weight)
+    assert gradient.any()
+    with auxiliary_losses(plain) as none:
+        run(plain)
+    assert none == []
+
+
+def test_a_core_without_weights_reads_and_writes_and_has_no_maps():
+    def blurred(query, key, value, mask=None, bias=None, *, dropout=0.0, need_weights=False):
+        return value.cumsum(2)[:, :, -query.shape[2] :], None
+
+    model = make(self_attention=partial(MultiHeadAttention, core=blurred))
+    logits, maps = run(model, need_weights=True)
+    assert maps.encoder is None and maps.decoder is None and maps.cross is not None
+    memory = model.encode(SENTENCES, MASK)
+    state = model.start(memory)
+    for t in range(5):
+        step, state, weights = model.step(WRITTEN[:, t], state, memory)
+        assert_close(step, logits[:, t])
+    assert weights.shape == (3, 6)
+
+
+@pytest.mark.parametrize("model_class", [EncoderOnly, DecoderOnly])
+@pytest.mark.parametrize("residual", [PreNorm, PostNorm])
+def test_the_states_of_every_layer(model_class, residual):
+    model = make(model_class, residual=residual)
+    states = model.states(SENTENCES, MASK)
+    *seen, logits = outputs_of_layers(model.encoder, partial(run, model))
+    assert_close(states, torch.stack([model.embedding(SENTENCES), *seen], 1))
+    assert_close(model.output(model.encoder.last(states[:, -1])), logits)
+
+
+def test_an_embedding_of_other_parts():
+    """As BERT's: words, positions and types summed, unscaled; then a norm."""
+    make_embedding = partial(WordEmbedding, scale=1.0, norm=partial(LayerNorm, epsilon=1e-12), types=2)
+    model = make(EncoderOnly, embedding=make_embedding, positions=LearnedPositions)
+    embed, types = model.embedding, (SENTENCES > 6).long()
+    x = embed.weight[SENTENCES] + embed.positions.weight[:6] + embed.types.weight[types]
+    wanted = embed.norm(x)
+    assert_close(embed(SENTENCES, types=types), wanted)
+    assert_close(embed(SENTENCES), embed(SENTENCES, types=torch.zeros_like(types)))
+    assert_close(model(SENTENCES, MASK, types=types)[0], model.output(model.encoder(wanted, MASK[:, None, None])[0]))
+    assert_close(model.states(SENTENCES, MASK, types=types)[:, 0], wanted)
+    with pytest.raises(ValueError, match="types were given, and this embedding has none"):
+        make(EncoderOnly)(SENTENCES, types=types)
+
+
+def test_settings_are_one_frozen_object_and_a_wrong_name_is_refused():
+    assert Settings(heads=2) == Settings(heads=2) != Settings()
+    with pytest.raises(AttributeError):
+        Settings().heads = 2
+    with pytest.raises(TypeError, match="unexpected keyword argument 'head'"):
+        Transformer(9, 9, head=2)
 
 
 # ---- parts chosen and left out ----
@@ -802,7 +1016,9 @@ def test_training_decoding_and_metrics_use_it_as_they_use_the_recurrent_one(tiny
 
 
 @pytest.mark.parametrize(
-    "settings", [{"residual": PostNorm}, {"positions": LearnedPositions}, {"positions": None}, {"layers": 3}], ids=str
+    "settings",
+    [{"residual": PostNorm}, {"positions": LearnedPositions}, {"positions": None}, {"layers": 3}, *MODERN.values()],
+    ids=lambda settings: ", ".join(settings),
 )
 def test_each_choice_has_a_fingerprint_of_its_own(settings):
     plain = partial(Transformer, 9, 9, positions=SinusoidalPositions)
