@@ -12,7 +12,7 @@ import pytest
 import course_lib
 
 FLOORS = [
-    ["masks", "attention_map", "corpus", "fingerprint"],
+    ["masks", "attention_map", "toy_french", "corpus", "fingerprint"],
     ["attention", "positions", "layers"],
     ["recurrent", "transformer"],
     ["processes", "decoding", "metrics", "training"],
@@ -77,6 +77,7 @@ def test_nothing_imports_upward_and_there_are_no_circles():
     [
         ("masks", "from course_lib.corpus import pad", "corpus"),
         ("corpus", "def f():\n    from course_lib import training", "training"),
+        ("toy_french", "from course_lib.corpus import Corpus", "corpus"),
         ("attention", "import course_lib.recurrent as r", "recurrent"),
         ("metrics", "from course_lib import __main__", "__main__"),
         ("claims", "from .widgets import Explorer", "a relative import"),
