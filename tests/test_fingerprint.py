@@ -3,14 +3,13 @@
 import dataclasses
 import importlib
 import inspect
-import pkgutil
 from functools import partial
 
+import library
 import numpy as np
 import pytest
 import torch
 
-import course_lib
 from course_lib import training
 from course_lib.corpus import Corpus, Vocabulary
 from course_lib.fingerprint import fingerprint
@@ -195,11 +194,11 @@ def test_a_function_without_source_is_refused():
 
 
 def test_everything_of_the_course_has_a_fingerprint():
-    for module in pkgutil.iter_modules(course_lib.__path__):
-        module = importlib.import_module(f"course_lib.{module.name}")
-        for name, thing in vars(module).items():
-            if inspect.isroutine(thing) or inspect.isclass(thing):
-                assert len(fingerprint(thing)) == 16, name
+    # Without the parts of the checks: a solution in them may be a lambda, which has no name to be found by.
+    modules = [module for module in library.modules() if not module.__name__.startswith("course_lib.checks.")]
+    things = [thing for module in modules for thing in vars(module).values()]
+    things = [thing for thing in things if inspect.isroutine(thing) or inspect.isclass(thing)]
+    assert len(fingerprint(*things)) == 16  # together, so that what many of them use is read once
 
 
 def test_it_is_the_same_in_every_version_of_python(notebook):
