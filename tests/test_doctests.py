@@ -2,14 +2,10 @@
 
 import ast
 import doctest
-import importlib
 from pathlib import Path
 
+import library
 import pytest
-
-import course_lib
-
-FILES = sorted(Path(course_lib.__file__).parent.glob("*.py"))
 
 
 def examples(source, module):
@@ -33,11 +29,10 @@ def failures(test, names):
     return "".join(said)
 
 
-@pytest.mark.parametrize("file", FILES, ids=[file.stem for file in FILES])
-def test_examples_run(file):
-    source = file.read_text(encoding="utf-8")
-    module = importlib.import_module(f"course_lib.{file.stem}".removesuffix(".__init__"))
-    found = list(examples(source, file.name))
+@pytest.mark.parametrize("module", library.modules(), ids=lambda module: module.__name__)
+def test_examples_run(module):
+    source = Path(module.__file__).read_text(encoding="utf-8")
+    found = list(examples(source, module.__name__))
     assert sum(len(test.examples) for test in found) == source.count(">>> ")
     assert "".join(failures(test, vars(module)) for test in found) == ""
 

@@ -1,16 +1,19 @@
 """No process of the tests reaches another host, this one checks shapes as it runs, and lessons come last."""
 
+import inspect
 import socket
 import subprocess
 import sys
 from pathlib import Path
 
+import library
 import nbformat
 import pytest
 import torch
 from jaxtyping import TypeCheckError
 from jupyter_client.manager import start_new_kernel
 
+from course_lib import widgets
 from course_lib.masks import length_mask
 from course_lib.processes import Progress, side_by_side
 from course_lib.recurrent import EncoderDecoder
@@ -103,6 +106,22 @@ def test_an_integer_will_do_for_a_float_and_a_word_will_not():
     assert Progress("a run", 1).advance(loss=1) is None
     with pytest.raises(TypeCheckError, match="loss"):
         Progress("a run", 1).advance(loss="low")
+
+
+def test_what_stands_in_a_folder_of_the_library_is_checked_too():
+    with pytest.raises(TypeCheckError, match="words"):
+        widgets.softmax_frame(3, 1.0)
+
+
+def test_every_function_of_the_library_is_checked():
+    functions = {
+        f"{module.__name__}.{name}": thing
+        for module in library.modules()
+        for name, thing in vars(module).items()
+        if inspect.isfunction(thing) and thing.__module__ == module.__name__
+    }
+    assert {"course_lib.masks.length_mask", "course_lib.widgets.drawing.svg"} <= functions.keys()
+    assert [name for name, function in functions.items() if inspect.unwrap(function) is function] == []
 
 
 # ---- lessons ----

@@ -13,7 +13,7 @@ import pytest
 from course_lib.files import ROOT
 
 FLOORS = [
-    ["files", "curriculum", "masks", "attention_map", "corpus", "fingerprint"],
+    ["files", "curriculum", "masks", "attention_map", "toy_french", "corpus", "fingerprint"],
     ["attention", "positions", "layers"],
     ["recurrent", "transformer"],
     ["processes", "decoding", "metrics", "training"],
@@ -93,6 +93,7 @@ def test_nothing_imports_upward_and_there_are_no_circles():
     [
         ("masks", "from course_lib.corpus import pad", "corpus"),
         ("corpus", "def f():\n    from course_lib import training", "training"),
+        ("toy_french", "from course_lib.corpus import Corpus", "corpus"),
         ("attention", "import course_lib.recurrent as r", "recurrent"),
         ("metrics", "from course_lib import __main__", "__main__"),
         ("claims", "from .widgets import Explorer", "a relative import"),

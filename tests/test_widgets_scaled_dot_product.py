@@ -1,4 +1,4 @@
-"""Lesson 3's frames: the numbers that they say are those of the softmax, over their whole range."""
+"""The scaled dot product's frames: the numbers that they say are those of the softmax, over their whole range."""
 
 import re
 

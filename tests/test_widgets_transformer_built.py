@@ -1,4 +1,4 @@
-"""Frames of lesson 5 over their whole range."""
+"""The frame of a position's code over their whole range."""
 
 import re
 

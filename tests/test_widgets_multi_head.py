@@ -1,4 +1,4 @@
-"""Frames of lesson 4 over their whole range."""
+"""Frames of many heads over their whole range."""
 
 import re
 

@@ -1,0 +1,146 @@
+"""What is alive in a notebook: explorers, which show frames, and predictions.
+
+An explorer computes the frames of all states once, so it also works where no kernel runs; where there are too many,
+it computes each when it is chosen.
+"""
+
+import html
+import itertools
+import json
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import anywidget
+import traitlets
+from IPython.display import HTML, display
+
+DATA = Path(__file__).parent.parent / "data"
+STYLE = (DATA / "explorer.css").read_text(encoding="utf-8")
+SVG = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
+
+
+class Live(anywidget.AnyWidget):
+    """A widget with a picture of itself above it, for readers where nothing runs; what is alive hides the picture.
+
+    A widget of this kind says what it shows: `summary()` in a line of text, `still()` as HTML.
+    """
+
+    _css = STYLE
+
+    def _ipython_display_(self) -> None:
+        # GitHub takes drawings out of HTML, and shows those that are images of their own.
+        for drawing in SVG.findall(self.still()):
+            labelled = "role=" in drawing.partition(">")[0]
+            label = "" if labelled else f' role="img" aria-label="{html.escape(self.summary())}"'
+            image = drawing.replace("<svg", f'<svg xmlns="http://www.w3.org/2000/svg"{label}', 1)
+            display({"image/svg+xml": image, "text/plain": self.summary()}, raw=True)
+        words = f'<div class="am-still">{SVG.sub("", self.still())}</div>'
+        display({"text/html": words, "text/plain": self.summary()}, raw=True)
+        data, metadata = self._repr_mimebundle_()
+        display(data | {"text/plain": self.summary()}, metadata=metadata, raw=True)
+
+
+class Explorer(Live):
+    """Controls, and the frame for what they say.
+
+    Args:
+        frame: from a value for each control to HTML; called for every combination.
+        controls: names, as they are shown, and their values in order; numbers get a slider, words a menu.
+        start: the state shown first; the first values if not given.
+        ahead: False computes a frame only when it is chosen, which takes a running kernel.
+    Raises:
+        ValueError: a control has no value, or `start` has a value that its control lacks.
+    """
+
+    _esm = (DATA / "explorer.js").read_text(encoding="utf-8")
+    controls = traitlets.List().tag(sync=True)
+    frames = traitlets.Dict().tag(sync=True)
+    chosen = traitlets.List().tag(sync=True)
+
+    def __init__(
+        self,
+        frame: Callable[..., str],
+        controls: dict[str, Sequence],
+        start: dict | None = None,
+        *,
+        ahead: bool = True,
+    ):
+        empty = [name for name, values in controls.items() if not len(values)]
+        if empty:
+            raise ValueError(f"the control {empty[0]!r} has no value to choose")
+        start = start or {}
+        for name, value in start.items():
+            if value not in controls.get(name, ()):
+                raise ValueError(f"{name} = {value!r} is none of {controls.get(name)}")
+        chosen = [list(values).index(start.get(name, values[0])) for name, values in controls.items()]
+        states = itertools.product(*(range(len(values)) for values in controls.values())) if ahead else [chosen]
+
+        def computed(state: Sequence[int]) -> dict[str, str]:
+            values = (values[i] for values, i in zip(controls.values(), state, strict=True))
+            return {",".join(map(str, state)): frame(*values)}
+
+        super().__init__(
+            controls=[
+                {"name": name, "options": [str(v) for v in values], "slider": not isinstance(values[0], str)}
+                for name, values in controls.items()
+            ],
+            frames={key: shown for state in states for key, shown in computed(state).items()},
+            chosen=chosen,
+        )
+
+        def follow(change: dict) -> None:
+            self.frames = computed(change["new"])
+
+        if not ahead:
+            self.observe(follow, "chosen")
+
+    def summary(self) -> str:
+        said = [f"{c['name']}: {c['options'][i]}" for c, i in zip(self.controls, self.chosen, strict=True)]
+        return ", ".join(said)
+
+    def shown(self) -> str:
+        """The frame now shown."""
+        return self.frames[",".join(map(str, self.chosen))]
+
+    def still(self) -> str:
+        return f"<p><i>{html.escape(self.summary())}</i></p>{self.shown()}"
+
+    def standalone(self) -> str:
+        """A page that holds the explorer and needs neither kernel nor network."""
+        data = {"controls": self.controls, "frames": self.frames, "chosen": self.chosen}
+        spelled = json.dumps(data, ensure_ascii=False).replace("</", r"<\/")
+        return f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>Explorer</title>
+<style>body {{ font-family: sans-serif; }} {STYLE}</style><div id="explorer"></div><script type="module">
+{self._esm.replace("export default", "const explorer =")}
+const state = {spelled}, heard = [];
+const model = {{
+  get: (name) => state[name], on: (_, f) => heard.push(f), save_changes: () => heard.forEach((f) => f()),
+  set: (name, value) => {{ state[name] = value; }},
+}};
+explorer.render({{ model, el: document.getElementById("explorer") }});
+</script></html>"""
+
+
+class Prediction(Live):
+    """A question that the reader answers before a result is seen; `compare` comes back to it."""
+
+    _esm = (DATA / "prediction.js").read_text(encoding="utf-8")
+    question = traitlets.Unicode().tag(sync=True)
+    options = traitlets.List().tag(sync=True)
+    chosen = traitlets.Int(-1).tag(sync=True)
+
+    def __init__(self, question: str, options: Sequence[str]):
+        super().__init__(question=question, options=list(options))
+
+    def summary(self) -> str:
+        return f"Your prediction: {self.question}"
+
+    def still(self) -> str:
+        items = "".join(f"<li>{html.escape(option)}</li>" for option in self.options)
+        return f"<p>{html.escape(self.summary())}</p><ul>{items}</ul>"
+
+    def compare(self, measured: str) -> None:
+        """Shows what was measured, and before it what was predicted, if anything was."""
+        said = f"You predicted: <b>{html.escape(self.options[self.chosen])}</b>. " if self.chosen >= 0 else ""
+        display(HTML(f"<p>{said}Measured: <b>{html.escape(measured)}</b>.</p>"))
