@@ -15,6 +15,7 @@ from torch.optim.lr_scheduler import LambdaLR, LRScheduler, OneCycleLR
 
 from course_lib.corpus import Batch, Batches, Corpus
 from course_lib.decoding import greedy
+from course_lib.files import replacing
 from course_lib.fingerprint import fingerprint
 from course_lib.metrics import sentence_accuracy
 from course_lib.processes import Progress
@@ -180,7 +181,8 @@ def train(
             validated_at.append(seconds)
     parameters = sum(parameter.numel() for parameter in model.parameters())
     history = History(losses, accuracies, validated_at, seconds, parameters)
-    _keep({"model": model.state_dict(), "history": asdict(history)}, kept)
+    with replacing(kept) as beside:
+        torch.save({"model": model.state_dict(), "history": asdict(history)}, beside)
     last = losses[-100:]
     progress.finish(
         f"{parameters:,} parameters, {steps:,} steps, {seconds:.0f} CPU-s, loss {sum(last) / len(last):.3f}"
@@ -233,11 +235,3 @@ def validation_accuracy(model: nn.Module, corpus: Corpus) -> float:
 
 def _moved(batch, device: torch.device):
     return tuple(part.to(device) for part in batch) if isinstance(batch, tuple) else batch.to(device)
-
-
-def _keep(saved: dict, file: Path) -> None:
-    """Writes beside and renames, so that a reader never meets half a file."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    beside = file.with_suffix(f".{os.getpid()}")
-    torch.save(saved, beside)
-    os.replace(beside, file)
