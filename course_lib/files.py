@@ -4,12 +4,18 @@
 """
 
 import contextlib
+import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "course_lib" / "data"
+
+
+def cache_folder() -> Path:
+    """Where trained models are kept: `COURSE_CACHE`, or a folder of your own."""
+    return Path(os.environ.get("COURSE_CACHE") or Path.home() / ".cache" / "attention-measured")
 
 
 @contextlib.contextmanager

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from functools import partial
-from pathlib import Path
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -15,6 +14,7 @@ from torch.optim.lr_scheduler import LambdaLR, LRScheduler, OneCycleLR
 
 from course_lib.corpus import Batch, Batches, Corpus
 from course_lib.decoding import greedy
+from course_lib.files import cache_folder, replacing
 from course_lib.fingerprint import fingerprint
 from course_lib.metrics import sentence_accuracy
 from course_lib.processes import Progress
@@ -43,11 +43,6 @@ class History:
 def course_seed() -> int:
     """The seed of initialisation, batch order and dropout: `COURSE_SEED`, or 0."""
     return int(os.environ.get("COURSE_SEED", "0"))
-
-
-def cache_folder() -> Path:
-    """Where trained models are kept: `COURSE_CACHE`, or a folder of your own."""
-    return Path(os.environ.get("COURSE_CACHE") or Path.home() / ".cache" / "attention-measured")
 
 
 Schedule = Callable[[torch.optim.Optimizer, int], LRScheduler]
@@ -180,7 +175,8 @@ def train(
             validated_at.append(seconds)
     parameters = sum(parameter.numel() for parameter in model.parameters())
     history = History(losses, accuracies, validated_at, seconds, parameters)
-    _keep({"model": model.state_dict(), "history": asdict(history)}, kept)
+    with replacing(kept) as beside:
+        torch.save({"model": model.state_dict(), "history": asdict(history)}, beside)
     last = losses[-100:]
     progress.finish(
         f"{parameters:,} parameters, {steps:,} steps, {seconds:.0f} CPU-s, loss {sum(last) / len(last):.3f}"
@@ -233,11 +229,3 @@ def validation_accuracy(model: nn.Module, corpus: Corpus) -> float:
 
 def _moved(batch, device: torch.device):
     return tuple(part.to(device) for part in batch) if isinstance(batch, tuple) else batch.to(device)
-
-
-def _keep(saved: dict, file: Path) -> None:
-    """Writes beside and renames, so that a reader never meets half a file."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    beside = file.with_suffix(f".{os.getpid()}")
-    torch.save(saved, beside)
-    os.replace(beside, file)

@@ -84,6 +84,16 @@ def test_every_module_has_its_floor():
     assert SOURCES.keys() == {module for floor in FLOORS for module in floor} | OUTSIDE.keys()
 
 
+def test_every_module_stands_in_the_drawing_of_the_house():
+    drawing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("```\nfloor")[1].split("```")[0]
+    left, _, right = zip(*(line.partition("|") for line in drawing.splitlines()), strict=True)
+    _, *rows = re.split(r"^  (\d) ", "\n".join(left), flags=re.MULTILINE)
+    drawn = {int(number): set(re.findall(r"\w+", row)) for number, row in zip(rows[::2], rows[1::2], strict=True)}
+    assert all(drawn[number] >= set(floor) for number, floor in enumerate(FLOORS, start=1))
+    rooms = {part for module in OUTSIDE for part in module.split(".")} - {"__init__"}
+    assert rooms <= set(re.findall(r"\w+", "\n".join(right)))
+
+
 def test_nothing_imports_upward_and_there_are_no_circles():
     assert list(forbidden(SOURCES)) == []
 

@@ -12,10 +12,10 @@ from torch.testing import assert_close
 
 from course_lib import training
 from course_lib.attention import AdditiveScore
+from course_lib.files import cache_folder
 from course_lib.recurrent import EncoderDecoder
 from course_lib.training import (
     History,
-    cache_folder,
     constant,
     course_seed,
     cross_entropy,
