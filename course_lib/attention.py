@@ -148,13 +148,11 @@ def dot_product_attention(
     if need_weights:
         return scaled_dot_product_attention(query, key, value, mask, bias=bias, dropout=dropout)
     check_fit(query, key, value)
-    # The scores' shape is enough for the checks, and on "meta" it costs no memory.
-    scores = torch.empty(*query.shape[:-1], key.shape[-2], dtype=query.dtype, device="meta")
-    if mask is not None:
-        check_mask(mask, scores)
-    if bias is not None:
-        check_bias(bias, scores)
-        mask = bias if mask is None else torch.where(mask, bias, -torch.inf)  # the kernel has one place for both
+    for given, check in ((mask, check_mask), (bias, check_bias)):
+        if given is not None:  # the scores' shape and type are enough, and on "meta" they cost no memory
+            check(given, torch.empty(*query.shape[:-1], key.shape[-2], dtype=query.dtype, device="meta"))
+    if bias is not None:  # the kernel has one place for both
+        mask = bias if mask is None else torch.where(mask, bias, -torch.inf)
     return F.scaled_dot_product_attention(query, key, value, mask, dropout_p=dropout), None
 
 

@@ -103,19 +103,20 @@ def write(
         ValueError: a prompt is empty.
     """
     told = words_told(prompt, prompt_mask)
-    first = int(told.min())
+    first, last = int(told.min()), told + limit
     logits, state, weight = read(model, prompt[:, :first], model.start(memory), memory)
     written, weights = [], []
     total = torch.zeros(len(prompt), device=prompt.device)
-    done = torch.zeros_like(told, dtype=torch.bool)
+    done = nobody = torch.zeros_like(told, dtype=torch.bool)
     for place in count(first):
-        words, telling = choose(logits), place < told
+        words, telling = choose(logits), nobody
         if place < prompt.shape[1]:
+            telling = told > place
             words = torch.where(telling, prompt[:, place], words)
         written.append(words)
         weights.append(weight)
         total += logits.log_softmax(-1).gather(1, words[:, None])[:, 0].masked_fill(done | telling, 0.0)
-        done |= ~telling & ((words == end) | (place + 1 - told >= limit))
+        done = done | ~telling & ((words == end) | (last <= place + 1))
         if done.all():
             break
         logits, state, weight = model.step(words, state, memory)
@@ -209,20 +210,20 @@ def _beam(
     batch, device = len(prompt), prompt.device
     spread = torch.arange(batch, device=device).repeat_interleave(width)
     memory, prompt, limit, told = rows_of((memory, prompt, limit, words_told(prompt, prompt_mask)), spread)
-    first = int(told.min())
+    first, last = int(told.min()), told + limit
     # One hypothesis a sentence at first: the others, equal to it, are out of the race.
     total = torch.full((batch, width), -torch.inf, device=device)
     total[:, 0] = 0.0
     length = torch.zeros(batch * width, device=device)
-    done = torch.zeros_like(told, dtype=torch.bool)
+    done = nobody = torch.zeros_like(told, dtype=torch.bool)
     written, weights = torch.zeros(batch * width, 0, dtype=torch.long, device=device), []
     logits, state, weight = read(model, prompt[:, :first], model.start(memory), memory)
     for place in count(first):
-        telling = place < told
+        telling = told > place if place < prompt.shape[1] else nobody
         gains = logits.log_softmax(-1)
         gains[done | telling] = -torch.inf  # finished or in its prompt: there is one continuation, which costs nothing
         gains[done, end] = 0.0
-        if place < prompt.shape[1]:
+        if telling is not nobody:
             gains[telling, prompt[telling, place]] = 0.0
         length += ~(done | telling)
         totals = total.view(-1, 1) + gains
@@ -235,7 +236,7 @@ def _beam(
         state, done, length = rows_of(state, rows), done[rows], length[rows]
         written = torch.cat([written[rows], words[:, None]], 1)
         weights = [seen[rows] for seen in [*weights, weight]] if weight is not None else []
-        done = done | ~telling & ((words == end) | (place + 1 - told >= limit))
+        done = done | ~telling & ((words == end) | (last <= place + 1))
         if done.all():
             break
         logits, state, weight = model.step(words, state, memory)
