@@ -105,10 +105,11 @@ class EncoderLayer(nn.Module):
         feed_forward: Part = FeedForward,
     ):
         super().__init__()
+        self.dropout, self.make_residual = dropout, partial(residual, model_size, dropout)
         self.self_attention = self_attention(model_size, heads, dropout)
-        self.self_attention_residual = residual(model_size, dropout)
+        self.self_attention_residual = self.make_residual()
         self.feed_forward = feed_forward(model_size, feed_forward_size, dropout) if feed_forward_size else None
-        self.feed_forward_residual = residual(model_size, dropout) if feed_forward_size else None
+        self.feed_forward_residual = self.make_residual() if feed_forward_size else None
 
     def attend_to_self(
         self, x: Vectors, mask: Mask | None, past: KeysAndValues | None, need_weights: bool
@@ -162,20 +163,10 @@ class DecoderLayer(EncoderLayer):
         The others are those of `EncoderLayer`.
     """
 
-    def __init__(
-        self,
-        model_size: int,
-        heads: int,
-        feed_forward_size: int | None,
-        dropout: float = 0.0,
-        residual: Callable[[int, float], nn.Module] = PreNorm,
-        *,
-        cross_attention: Part = MultiHeadAttention,
-        **parts: Part,
-    ):
-        super().__init__(model_size, heads, feed_forward_size, dropout, residual, **parts)
-        self.cross_attention = cross_attention(model_size, heads, dropout)
-        self.cross_attention_residual = residual(model_size, dropout)
+    def __init__(self, model_size: int, heads: int, *choices, cross_attention: Part = MultiHeadAttention, **parts):
+        super().__init__(model_size, heads, *choices, **parts)
+        self.cross_attention = cross_attention(model_size, heads, self.dropout)
+        self.cross_attention_residual = self.make_residual()
 
     def forward(
         self,
