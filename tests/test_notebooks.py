@@ -80,6 +80,12 @@ def ids_are_there_and_unique(notebook, lesson):
     return [str(name) for place, name in enumerate(ids) if name is None or name in ids[:place]]
 
 
+def other_lessons_records_are_left_alone(notebook, lesson):
+    """By its file a record could be read although it is of older code."""
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    return [cell.id for cell in code if "claims.DATA" in cell.source or "recorded/" in cell.source]
+
+
 def the_kernel_is_python3(notebook, lesson):
     name = notebook.metadata.get("kernelspec", {}).get("name")
     return [] if name == "python3" else [f"kernel {name}"]
@@ -105,6 +111,7 @@ CHECKS = [
     pictures_have_an_alt_text,
     compared_cells_have_an_output,
     ids_are_there_and_unique,
+    other_lessons_records_are_left_alone,
     the_kernel_is_python3,
     nothing_went_wrong,
     the_file_is_small,
@@ -209,6 +216,10 @@ def no_id(notebook):
     del notebook.cells[0]["id"]
 
 
+def anothers_record(notebook):
+    cell(notebook, "printed").source = 'read(claims.DATA / "recorded" / "rnn_bottleneck.json")'
+
+
 def other_kernel(notebook):
     notebook.metadata.kernelspec.name = "ir"
 
@@ -241,6 +252,7 @@ FAULTS = {
     nothing_to_compare: compared_cells_have_an_output,
     same_id: ids_are_there_and_unique,
     no_id: ids_are_there_and_unique,
+    anothers_record: other_lessons_records_are_left_alone,
     other_kernel: the_kernel_is_python3,
     no_kernel: the_kernel_is_python3,
     warning: nothing_went_wrong,
