@@ -23,7 +23,7 @@ def bundles(path):
 
 @PATHS
 def test_a_plain_page_shows_every_picture_and_no_note_of_the_lecturer(path):
-    page = BeautifulSoup(HTMLExporter().from_filename(path)[0], "html.parser")
+    page = BeautifulSoup(HTMLExporter(exclude_input=True).from_filename(path)[0], "html.parser")
     assert "For the lecturer" not in page.text
     drawn = [data["image/svg+xml"] for data in bundles(path) if "image/svg+xml" in data]
     images = [image["src"].partition("base64,")[2] for image in page.select(".jp-RenderedSVG > img")]
