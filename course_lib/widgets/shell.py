@@ -9,13 +9,13 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import anywidget
 import traitlets
 from IPython.display import HTML, display
 
-DATA = Path(__file__).parent.parent / "data"
+from course_lib.files import DATA
+
 STYLE = (DATA / "explorer.css").read_text(encoding="utf-8")
 SVG = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
 
