@@ -7,9 +7,10 @@ import numpy as np
 import torch
 import traitlets
 
+from course_lib.files import DATA
 from course_lib.masks import masked_softmax
 from course_lib.widgets.drawing import beside, percent, spread, svg
-from course_lib.widgets.shell import DATA, STYLE, Live
+from course_lib.widgets.shell import STYLE, Live
 
 
 def query_key_value_frame(
