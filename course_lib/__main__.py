@@ -81,7 +81,8 @@ def test(arguments):
 
 def check(arguments):
     """run the quick part: ruff and the tests that execute no lesson (arguments go to pytest)"""
-    return ruff_and_pytest(["-m", "not notebook and not browser", *arguments])
+    # A file's tests stay in one process: they share what is dear to make.
+    return ruff_and_pytest(["-m", "not notebook and not browser", "-n2", "--dist=loadfile", *arguments])
 
 
 def ruff_and_pytest(arguments):
