@@ -31,7 +31,7 @@ def drive(answer, x):
 
 DOUBLE = Exercise(
     "double",
-    3,
+    "scaled_dot_product",
     cases,
     lambda x: 2 * x,
     (Misconception("that is the square", "Twice, not to the power of two.", lambda x: x * x),),

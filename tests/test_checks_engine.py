@@ -62,7 +62,7 @@ def cases(generator):
 
 EXERCISE = Exercise(
     "double",
-    1,
+    "rnn_bottleneck",
     cases,
     lambda x: 2 * x + 1,
     (Misconception("the one is forgotten", "What is added?", lambda x: 2 * x),),
@@ -146,7 +146,7 @@ def test_the_inputs_of_another_seed_are_others():
 
 
 def test_a_broken_check_does_not_blame_the_learner():
-    broken = Exercise("double", 1, cases, lambda x: undefined, (), "lesson 1")  # noqa: F821
+    broken = Exercise("double", "rnn_bottleneck", cases, lambda x: undefined, (), "lesson 1")  # noqa: F821
     with pytest.raises(RuntimeError, match="the check of double is broken, not your answer"):
         examine(broken, lambda x: x)
 
@@ -154,9 +154,14 @@ def test_a_broken_check_does_not_blame_the_learner():
 # ---- a question ----
 
 QUESTION = Question(
-    "share", 1, lambda: 0.25, (Misconception("that is the other share", "Which is asked for?", 0.75),), "lesson 1", 0.01
+    "share",
+    "rnn_bottleneck",
+    lambda: 0.25,
+    (Misconception("that is the other share", "Which is asked for?", 0.75),),
+    "lesson 1",
+    0.01,
 )
-LIST = Question("shares", 1, lambda: [0.25, 0.75], (), "lesson 1", 0.01)
+LIST = Question("shares", "rnn_bottleneck", lambda: [0.25, 0.75], (), "lesson 1", 0.01)
 
 
 @pytest.mark.parametrize("answer", [0.25, 0.254, torch.tensor(0.25), np.float32(0.25)])

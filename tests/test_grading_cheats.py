@@ -200,7 +200,7 @@ def test_answers_to_other_inputs_are_wrong():
         torch.zeros(0, 3), torch.ones(2, dtype=torch.bool), torch.arange(4), torch.randn(3, dtype=torch.bfloat16),
         torch.randn(2).double().requires_grad_(), torch.randn(1, 4).expand(3, 4), torch.randn(6, dtype=torch.complex64),
     ],
-    ids=str,
+    ids=lambda value: type(value).__name__,
 )  # fmt: skip
 def test_plain_data_comes_out_as_it_went_in(value):
     found = courier.unpack(json.loads(json.dumps(courier.pack(value))))

@@ -179,18 +179,18 @@ def test_many_small_things_are_no_answer():
 
 def test_a_check_that_is_broken_is_told_as_such():
     """Its error is the instructor's, and costs no learner a point."""
-    asked = engine.Question("q", 3, lambda: 1 / 0, (), "lesson 3")
+    asked = engine.Question("q", "scaled_dot_product", lambda: 1 / 0, (), "lesson 3")
     with pytest.raises(ZeroDivisionError):
         examine.judge(asked, '{"value": 1}', SEED)
     cases = [engine.Case("one", {"x": 1})]
-    asked = Exercise("e", 3, lambda generator: cases, lambda x: x.no_such_name, (), "lesson 3")
+    asked = Exercise("e", "scaled_dot_product", lambda generator: cases, lambda x: x.no_such_name, (), "lesson 3")
     with pytest.raises(BrokenCheckError):
         examine.judge(asked, json.dumps({"outcomes": [{"result": 1, "arguments": {"x": 1}}]}), SEED)
 
 
 @pytest.mark.parametrize("number", [2**63, 2**64, -(2**64), 10**300, 10**400], ids="abcde")
 def test_a_large_number_is_a_number(number):
-    asked = engine.Question("q", 3, lambda: 1.0, (), "lesson 3")
+    asked = engine.Question("q", "scaled_dot_product", lambda: 1.0, (), "lesson 3")
     with pytest.raises(Wrong, match="✗ q"):
         engine.ask(asked, number)
     assert engine.same(number, number, 0.0) and not engine.same(number, number // 2, 0.1)

@@ -181,7 +181,7 @@ def test_a_line_is_found_in_the_steps_that_were_asked_for():
     "changed",
     [{"steps": 9}, {"loss": lambda model, batch: squared_error(model, batch).sqrt()}, {"schedule": constant},
      {"schedule": partial(inverse_square_root, warm_up=3)}, {"batches": lambda generator: list(points(generator))[:2]}],
-    ids=str,
+    ids=["steps", "loss", "another schedule", "schedule with other settings", "batches"],
 )  # fmt: skip
 def test_another_task_is_trained_anew(changed, no_training):
     task = {"build": partial(nn.Linear, 1, 1), "batches": points, "loss": squared_error, "steps": 8}

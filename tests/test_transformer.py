@@ -248,7 +248,7 @@ def test_a_layer_with_other_parts_is_refused():
             ours.from_torch(theirs(SIZE, HEADS, INNER, batch_first=True, bias=False))
 
 
-@pytest.mark.parametrize("activation", [F.relu, nn.ReLU(), "gelu", nn.SiLU()], ids=str)
+@pytest.mark.parametrize("activation", [F.relu, nn.ReLU(), "gelu", nn.SiLU()], ids=["F.relu", "ReLU", "gelu", "SiLU"])
 def test_the_activation_may_be_any_and_a_function_or_a_module(activation):
     layer = torchs(nn.TransformerEncoderLayer, activation=activation)
     x = vectors(2, 4)

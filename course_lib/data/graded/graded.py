@@ -35,7 +35,7 @@ def right(scores, mask, temperature):
 
 SOFTMAX_AT = Exercise(
     "softmax_at",
-    3,
+    "scaled_dot_product",
     cases,
     right,
     (
@@ -59,7 +59,7 @@ WORDS = {"the": torch.tensor([0.1, 0.3, 0.2, 0.4]), "cat": torch.tensor([0.5, 0.
 
 MAT_SCORE = Question(
     "mat_score",
-    3,
+    "scaled_dot_product",
     lambda: (WORDS["cat"] @ WORDS["the"]).item(),
     (Misconception("that is divided by √d_k", "The dot product alone is asked for.", 0.125),),
     'lesson 3, "By hand: The cat sat"',
