@@ -2,7 +2,7 @@
 
 import base64
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 
 import matplotlib.pyplot as plt
@@ -11,6 +11,7 @@ import torch
 from IPython.display import display
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 from PIL import Image
 from torch import nn
 
@@ -34,7 +35,7 @@ STYLE = {
 }
 
 
-def figure(rows: int = 1, columns: int = 1, **options) -> tuple[Figure, Axes]:
+def figure(rows: int = 1, columns: int = 1, **options) -> tuple[Figure, Axes | np.ndarray]:
     """`plt.subplots` in the course's style."""
     with plt.rc_context(STYLE):
         return plt.subplots(rows, columns, **options)
@@ -66,24 +67,37 @@ def draw_heatmap(
     rows: Sequence,
     columns: Sequence,
     *,
-    label: str,
+    label: str = "",
     top: float | None = None,
     gold: SentencePair | None = None,
-) -> None:
+    written: Callable[[float], str] | None = None,
+    **options,
+) -> AxesImage:
     """A matrix from 0 to `top` (or its largest value) as colours, with names on both axes.
 
-    Sure links of `gold` (target words down, source words across) are framed, possible ones dotted.
+    Args:
+        values: (rows, columns); NaN leaves a cell empty.
+        label: of the bar of colours; without it there is none, and what is returned makes one for several axes.
+        gold: its sure links (target words down, source words across) are framed, possible ones dotted.
+        written: says what stands in a cell; `"{:.2f}".format` writes its number.
+        options: of `ax.imshow`, such as another `cmap` or `aspect="auto"`.
     """
-    image = ax.imshow(values, cmap="cividis", vmin=0, vmax=top, aspect="equal")
-    words = any(isinstance(column, str) for column in columns)
+    image = ax.imshow(values, **{"cmap": "cividis", "vmin": 0, "vmax": top, "aspect": "equal"} | options)
+    words = any(isinstance(column, str) and len(column) > 1 for column in columns)
     ax.set_xticks(range(len(columns)), columns, rotation=60 if words else 0, ha="right" if words else "center")
     ax.set_yticks(range(len(rows)), rows)
     ax.spines[:].set_visible(False)
-    ax.figure.colorbar(image, ax=ax, label=label, shrink=0.8)
+    if label:
+        ax.figure.colorbar(image, ax=ax, label=label, shrink=0.8)
+    for (row, column), value in np.ndenumerate(values) if written else ():
+        if not np.isnan(value):
+            bright = np.dot(image.to_rgba(value)[:3], (0.299, 0.587, 0.114)) > 0.5
+            ax.text(column, row, written(value), ha="center", va="center", color="black" if bright else "white")
     for target, source in gold.possible if gold else ():
         style = "-" if (target, source) in gold.sure else ":"
         box = plt.Rectangle((source - 0.45, target - 0.45), 0.9, 0.9, fill=False, ec="#d55e00", lw=2, ls=style)
         ax.add_patch(box)
+    return image
 
 
 def show_heatmap(
@@ -91,11 +105,9 @@ def show_heatmap(
 ) -> None:
     """`draw_heatmap` in a figure of its own, stretched to its width; `written` puts the numbers into the cells."""
     fig, ax = figure(figsize=(7, 0.6 + 0.42 * len(rows) + 0.09 * max(len(str(column)) for column in columns)))
-    draw_heatmap(ax, values, rows, columns, label=label)
-    ax.set(xlabel=across, ylabel=down, aspect="auto")
-    for (row, column), value in np.ndenumerate(values) if written else ():
-        colour = "black" if value > 0.5 * np.max(values) else "white"
-        ax.text(column, row, f"{value:.2f}", ha="center", va="center", color=colour)
+    numbers = "{:.2f}".format if written else None
+    draw_heatmap(ax, values, rows, columns, label=label, written=numbers, aspect="auto")
+    ax.set(xlabel=across, ylabel=down)
     show(fig, alt)
 
 
@@ -103,6 +115,25 @@ def draw_attention(ax: Axes, attention: AttentionMap, gold: SentencePair | None 
     """The map as a heatmap from 0 to 1, with words on both axes and the links of `gold` framed."""
     rows, columns = attention.query_tokens, attention.key_tokens
     draw_heatmap(ax, attention.weights, rows, columns, label="weight", top=1, gold=gold)
+
+
+def draw_band(ax: Axes, x, runs, line=None, **options) -> None:
+    """Runs as a band from the lowest to the highest, and a line in its colour: `line`, or their median.
+
+    Args:
+        x: (x,).
+        runs: (run, x), such as those of the recorded seeds.
+        line: (x,), such as what was measured live.
+        options: of the line, as in `ax.plot`: `color`, `marker`, `label` and so on.
+    """
+    (drawn,) = ax.plot(x, np.median(runs, 0) if line is None else line, **options)
+    ax.fill_between(x, np.min(runs, 0), np.max(runs, 0), color=drawn.get_color(), alpha=0.2, lw=0)
+
+
+def draw_legend(ax: Axes, bands: str, **options) -> None:
+    """The legend, in which a grey band stands for what the bands are; `options` as in `ax.legend`."""
+    ax.fill_between([], [], color="grey", alpha=0.3, lw=0, label=bands)
+    ax.legend(**options)
 
 
 def draw_by_length(
@@ -114,20 +145,18 @@ def draw_by_length(
 ) -> None:
     """A curve for each name over the length buckets; recorded seeds as a band from lowest to highest."""
     for name, colour, marker in zip(live, COLOURS, MARKERS, strict=False):
-        buckets = list(live[name])
-        if name in recorded:
-            runs = [[run[bucket] for bucket in buckets] for run in recorded[name]]
-            low, high = [min(column) for column in zip(*runs, strict=True)], [max(c) for c in zip(*runs, strict=True)]
-            ax.fill_between(range(len(buckets)), low, high, color=colour, alpha=0.2, lw=0)
-        values = list(live[name].values())
-        ax.plot(range(len(buckets)), values, linestyle, color=colour, marker=marker, label=name)
-    if recorded_label:
-        ax.fill_between([], [], color="grey", alpha=0.3, lw=0, label=recorded_label)
+        buckets, values = list(live[name]), list(live[name].values())
+        # Without recorded runs the band is no wider than the curve.
+        runs = [[run[bucket] for bucket in buckets] for run in recorded.get(name, [live[name]])]
+        draw_band(ax, range(len(buckets)), runs, values, ls=linestyle, color=colour, marker=marker, label=name)
     ax.set_xticks(range(len(buckets)), buckets, rotation=45 if len(buckets) > 6 else 0)
     ax.set_xlabel("words in the English sentence")
     ax.set_ylabel("sentences all right")
     ax.set_ylim(-0.03, 1.03)
-    ax.legend()
+    if recorded_label:
+        draw_legend(ax, recorded_label)
+    else:
+        ax.legend()
 
 
 def medians(runs: Sequence[Mapping[str, float]]) -> dict[str, float]:

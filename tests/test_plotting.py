@@ -79,6 +79,36 @@ def test_a_heatmap_names_its_axes_and_writes_its_numbers(shown, monkeypatch):
     plotting.plt.close(ax.figure)
 
 
+def test_a_band_reaches_from_lowest_to_highest_under_a_line_of_its_colour():
+    fig, (live, middle) = plotting.figure(1, 2)
+    runs = [[0.0, 4.0], [1.0, 2.0], [5.0, 3.0]]
+    plotting.draw_band(live, [10, 20], runs, [0.5, 2.5], color="#d55e00", marker="s", label="GRU")
+    plotting.draw_band(middle, [10, 20], runs)
+    for ax, heights in ((live, [0.5, 2.5]), (middle, [1.0, 3.0])):
+        (line,), (band,) = ax.lines, ax.collections
+        assert (list(line.get_xdata()), list(line.get_ydata())) == ([10, 20], heights)
+        edges = band.get_paths()[0].vertices
+        assert [{*edges[edges[:, 0] == x, 1]} for x in (10, 20)] == [{0.0, 5.0}, {2.0, 4.0}]
+        assert to_rgb(band.get_facecolor()[0, :3]) == to_rgb(line.get_color())
+    plotting.draw_legend(live, "recorded: 3 seeds", loc="lower left")
+    assert [text.get_text() for text in live.get_legend().get_texts()] == ["GRU", "recorded: 3 seeds"]
+    plotting.plt.close(fig)
+
+
+def test_what_is_written_into_a_cell_can_be_read_on_its_colour_and_empty_cells_stay_empty():
+    fig, (dark, light) = plotting.figure(1, 2)
+    values = np.array([[0.0, 1.0], [np.nan, 0.25]])
+    plotting.draw_heatmap(dark, values, "ab", "cd", written="{:.1f}".format, top=1)
+    plotting.draw_heatmap(light, values, "ab", "cd", written=lambda value: "✓", cmap="cividis_r", label="weight")
+    assert [text.get_text() for text in dark.texts] == ["0.0", "1.0", "0.2"]
+    assert [text.get_text() for text in light.texts] == ["✓"] * 3
+    assert [text.get_color() for text in dark.texts] == ["white", "black", "white"]
+    assert [text.get_color() for text in light.texts] == ["black", "white", "black"]
+    assert [label.get_rotation() for label in dark.get_xticklabels()] == [0, 0], "a letter needs no turning"
+    assert len(fig.axes) == 3, "a bar of colours where it has a name"
+    plotting.plt.close(fig)
+
+
 def luminance(colour):
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
