@@ -71,6 +71,7 @@ def draw_heatmap(
     top: float | None = None,
     gold: SentencePair | None = None,
     written: Callable[[float], str] | None = None,
+    turned: float | None = None,
     **options,
 ) -> AxesImage:
     """A matrix from 0 to `top` (or its largest value) as colours, with names on both axes.
@@ -80,18 +81,20 @@ def draw_heatmap(
         label: of the bar of colours; without it there is none, and what is returned makes one for several axes.
         gold: its sure links (target words down, source words across) are framed, possible ones dotted.
         written: says what stands in a cell; `"{:.2f}".format` writes its number.
+        turned: degrees by which the names of the columns are turned, if not as much as words need.
         options: of `ax.imshow`, such as another `cmap` or `aspect="auto"`.
     """
     image = ax.imshow(values, **{"cmap": "cividis", "vmin": 0, "vmax": top, "aspect": "equal"} | options)
-    words = any(isinstance(column, str) and len(column) > 1 for column in columns)
-    ax.set_xticks(range(len(columns)), columns, rotation=60 if words else 0, ha="right" if words else "center")
+    if turned is None:
+        turned = 60 if any(isinstance(column, str) and len(column) > 1 for column in columns) else 0
+    ax.set_xticks(range(len(columns)), columns, rotation=turned, ha="right" if turned else "center")
     ax.set_yticks(range(len(rows)), rows)
     ax.spines[:].set_visible(False)
     if label:
         ax.figure.colorbar(image, ax=ax, label=label, shrink=0.8)
     for (row, column), value in np.ndenumerate(values) if written else ():
         if not np.isnan(value):
-            bright = np.dot(image.to_rgba(value)[:3], (0.299, 0.587, 0.114)) > 0.5
+            bright = np.dot(image.to_rgba(value)[:3], (0.299, 0.587, 0.114)) > 0.46  # black is read as well as white
             ax.text(column, row, written(value), ha="center", va="center", color="black" if bright else "white")
     for target, source in gold.possible if gold else ():
         style = "-" if (target, source) in gold.sure else ":"

@@ -99,12 +99,14 @@ def test_what_is_written_into_a_cell_can_be_read_on_its_colour_and_empty_cells_s
     fig, (dark, light) = plotting.figure(1, 2)
     values = np.array([[0.0, 1.0], [np.nan, 0.25]])
     plotting.draw_heatmap(dark, values, "ab", "cd", written="{:.1f}".format, top=1)
-    plotting.draw_heatmap(light, values, "ab", "cd", written=lambda value: "✓", cmap="cividis_r", label="weight")
+    cells = {"written": lambda value: "✓", "cmap": "cividis_r"}
+    plotting.draw_heatmap(light, values, "ab", ["le", "chat"], label="weight", turned=40, **cells)
     assert [text.get_text() for text in dark.texts] == ["0.0", "1.0", "0.2"]
     assert [text.get_text() for text in light.texts] == ["✓"] * 3
     assert [text.get_color() for text in dark.texts] == ["white", "black", "white"]
     assert [text.get_color() for text in light.texts] == ["black", "white", "black"]
-    assert [label.get_rotation() for label in dark.get_xticklabels()] == [0, 0], "a letter needs no turning"
+    turned = [{label.get_rotation() for label in ax.get_xticklabels()} for ax in (dark, light)]
+    assert turned == [{0}, {40}], "a letter needs no turning"
     assert len(fig.axes) == 3, "a bar of colours where it has a name"
     plotting.plt.close(fig)
 

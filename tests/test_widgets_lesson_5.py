@@ -1,4 +1,4 @@
-"""Frames of lessons 5 and 6 over their whole range."""
+"""Frames of lesson 5 over their whole range."""
 
 import re
 

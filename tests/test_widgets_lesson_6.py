@@ -1,4 +1,4 @@
-"""The frames of lesson 7 show what they are given."""
+"""The frames of lesson 6 show what they are given."""
 
 import re
 import xml.etree.ElementTree as ET
