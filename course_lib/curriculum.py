@@ -8,9 +8,11 @@ LESSONS = (
     "bahdanau_attention",
     "scaled_dot_product",
     "multi_head",
-    "transformer",
+    "transformer_built",
+    "transformer_trained",
     "taken_apart",
 )
+FORMER = {"transformer": "transformer_trained"}  # older workbooks hold both halves in one, whose experiments are here
 
 
 def number_of(lesson: str) -> int:
@@ -21,9 +23,10 @@ def number_of(lesson: str) -> int:
 
 
 def name_of(notebook: Path | str) -> str:
-    """The name of the lesson in a notebook: its file's, without number and ending.
+    """The name of the lesson in a notebook: its file's, without number and ending; today's, if it had another.
 
     >>> name_of("01_rnn_bottleneck.ipynb")
     'rnn_bottleneck'
     """
-    return Path(notebook).stem.lstrip("0123456789_")
+    name = Path(notebook).stem.lstrip("0123456789_")
+    return FORMER.get(name, name)

@@ -1,4 +1,4 @@
-"""Exercises of lesson 6: the Transformer taken apart."""
+"""Exercises of lesson 7: the Transformer taken apart."""
 
 # ruff: noqa: E501 - a misconception is a line
 
@@ -6,12 +6,12 @@ import torch
 
 from course_lib.checks.engine import Case, Exercise, Misconception, Question
 
-DROPOUT = 'lesson 6, "Dropout"; glossary.show("dropout")'
-HOPS = 'lesson 6, "Why more than one layer?"'
-READING = 'lesson 6, "Reading the trained model"'
-CUTTING = 'lesson 4 (`without`), and lesson 6, "Switch heads off"; transformer.without_heads'
-FOCUS = 'lesson 6, "Attention maps reveal what the model focuses on"'
-MIX = 'lesson 6, "The new it is mostly the value of chicken"; glossary.show("value")'
+DROPOUT = 'lesson 7, "Dropout"; glossary.show("dropout")'
+HOPS = 'lesson 7, "Why more than one layer?"'
+READING = 'lesson 7, "Reading the trained model"'
+CUTTING = 'lesson 4 (`without`), and lesson 7, "Switch heads off"; transformer.without_heads'
+FOCUS = 'lesson 7, "Attention maps reveal what the model focuses on"'
+MIX = 'lesson 7, "The new it is mostly the value of chicken"; glossary.show("value")'
 
 
 # ---- dropped(x, kept, share, training) ----

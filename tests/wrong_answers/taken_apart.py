@@ -1,4 +1,4 @@
-"""Lesson 6: the Transformer taken apart."""
+"""Lesson 7: the Transformer taken apart."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Lesson 5: the Transformer."""
+"""Lesson 6: the Transformer, trained and read."""
 
 import math
 
@@ -8,420 +8,6 @@ from torch import nn
 from torch.nn import functional as F
 
 from wrong_answers import right, right_value, wrong, wrong_value
-
-# ---- add_positions ----
-
-
-@wrong("add_positions", "the code runs along the batch axis")
-def tutorial_with_the_batch_first(x, start):
-    d = x.size(-1)
-    position = torch.arange(500).unsqueeze(1)
-    div_term = torch.exp(torch.arange(0, d, 2) * (-math.log(10000.0) / d))
-    pe = torch.zeros(500, 1, d)
-    pe[:, 0, 0::2] = torch.sin(position * div_term)
-    pe[:, 0, 1::2] = torch.cos(position * div_term)
-    return x + pe[start : start + x.size(0)].to(x.dtype)
-
-
-@wrong("add_positions", "the table has a row for each sentence")
-def rows_counted_by_len(x, start):
-    table = np.array(
-        [
-            [f(p / 10000 ** (2 * i / x.shape[-1])) for i in range(x.shape[-1] // 2) for f in (np.sin, np.cos)]
-            for p in range(start, start + len(x))
-        ]
-    )
-    return x + torch.from_numpy(table).to(x.dtype)
-
-
-@wrong("add_positions", "all sines stand first, then all cosines")
-def as_tensor2tensor_has_it(x, start):
-    d = x.shape[-1]
-    inverse = 1.0 / (10000 ** (torch.arange(0.0, d, 2.0) / d))
-    sinusoid = torch.outer(torch.arange(start, start + x.shape[1]).float(), inverse)
-    return x + torch.cat((sinusoid.sin(), sinusoid.cos()), dim=-1).to(x.dtype)
-
-
-@wrong("add_positions", "the cosine stands before the sine")
-def even_columns_get_the_cosine(x, start):
-    out = x.clone()
-    for p in range(x.shape[1]):
-        for c in range(x.shape[2]):
-            angle = (start + p) / 10000 ** (2 * (c // 2) / x.shape[2])
-            out[:, p, c] += math.sin(angle) if c % 2 else math.cos(angle)
-    return out
-
-
-@wrong("add_positions", "the exponent is i/d, not 2i/d")
-def half_of_the_exponent(x, start):
-    batch, n, d = x.shape
-    code = torch.zeros(n, d, dtype=x.dtype)
-    for row in range(n):
-        for i in range(d // 2):
-            code[row, 2 * i] = math.sin((row + start) / 10000 ** (i / d))
-            code[row, 2 * i + 1] = math.cos((row + start) / 10000 ** (i / d))
-    return x + code.expand(batch, n, d)
-
-
-@wrong("add_positions", "the exponent is doubled twice")
-def textbook_with_two_i_for_two_i(x, start):
-    _, n, d = x.shape
-    code = np.zeros((n, d))
-    for pos in range(n):
-        for i in range(0, d, 2):
-            code[pos, i] = np.sin((pos + start) / (10000 ** ((2 * i) / d)))
-            code[pos, i + 1] = np.cos((pos + start) / (10000 ** ((2 * i) / d)))
-    return x + torch.tensor(code, dtype=x.dtype)
-
-
-@wrong("add_positions", "sine and cosine of a pair have different speeds")
-def exponent_of_each_column(x, start):
-    places = np.arange(start, start + x.shape[1])[:, None]
-    angles = places / np.power(10000, np.arange(x.shape[2])[None] / x.shape[2])
-    angles[:, 0::2] = np.sin(angles[:, 0::2])
-    angles[:, 1::2] = np.cos(angles[:, 1::2])
-    return x + torch.from_numpy(angles).to(x.dtype)
-
-
-@wrong("add_positions", "the exponent counts columns, not clocks")
-def two_i_for_every_column(x, start):
-    rows = [
-        [
-            (math.cos if column % 2 else math.sin)(p * 10000 ** (-2 * column / x.shape[2]))
-            for column in range(x.shape[2])
-        ]
-        for p in range(start, start + x.shape[1])
-    ]
-    return x + torch.tensor(rows, dtype=x.dtype)
-
-
-@wrong("add_positions", "the speeds grow from clock to clock")
-def minus_forgotten(x, start):
-    d = x.shape[-1]
-    rates = torch.exp(math.log(10000) * torch.arange(0, d, 2, dtype=torch.float64) / d)
-    angles = torch.arange(start, start + x.shape[1])[:, None] * rates
-    return x + torch.stack((angles.sin(), angles.cos()), 2).reshape(x.shape[1], d).to(x.dtype)
-
-
-@wrong("add_positions", "the base is 1000")
-def a_zero_too_few(x, start):
-    d = x.shape[-1]
-    angles = torch.arange(start, start + x.shape[1])[:, None] / torch.pow(1000, torch.arange(0, d, 2) / d)
-    code = torch.empty(x.shape[1], d)
-    code[:, ::2], code[:, 1::2] = angles.sin(), angles.cos()
-    return x + code
-
-
-def numpy_code(places, d):
-    pair = np.arange(d) // 2
-    angles = np.asarray(places)[:, None] * 10000.0 ** (-2 * pair / d)
-    return np.where(np.arange(d) % 2 == 0, np.sin(angles), np.cos(angles))
-
-
-@wrong("add_positions", "start is not used")
-def always_from_the_beginning(x, start):
-    return x + torch.from_numpy(numpy_code(range(x.shape[1]), x.shape[2])).type_as(x)
-
-
-@wrong("add_positions", "positions are counted from 1")
-def first_place_is_one(x, start):
-    return x + torch.from_numpy(numpy_code(range(start + 1, start + 1 + x.shape[1]), x.shape[2])).type_as(x)
-
-
-@wrong("add_positions", "the code takes the vector's place")
-def returns_the_table_alone(x, start):
-    return torch.from_numpy(numpy_code(np.arange(x.shape[1]) + start, x.shape[2])).type_as(x).repeat(len(x), 1, 1)
-
-
-@wrong("add_positions", "x is multiplied by √d")
-def scales_as_the_annotated_embedding(x, start):
-    code = torch.from_numpy(numpy_code(np.arange(x.shape[1]) + start, x.shape[2])).type_as(x)
-    return x * math.sqrt(x.size(2)) + code[None]
-
-
-@wrong("add_positions", "it changes its argument x in place")
-def adds_in_place(x, start):
-    x += torch.from_numpy(numpy_code(np.arange(x.shape[1]) + start, x.shape[2])).type_as(x)
-    return x
-
-
-@wrong("add_positions", "it returns nothing")
-def forgets_to_return(x, start):
-    code = torch.from_numpy(numpy_code(np.arange(x.shape[1]) + start, x.shape[2]))
-    x = x + code
-
-
-@right("add_positions")
-def word_by_word(x, start):
-    placed = []
-    for k, vectors in enumerate(x.unbind(1)):
-        row = []
-        for i in range(x.size(2) // 2):
-            turn = (start + k) / math.pow(10000, 2 * i / x.size(2))
-            row.extend((math.sin(turn), math.cos(turn)))
-        placed.append(vectors + torch.tensor(row, dtype=x.dtype))
-    return torch.stack(placed, dim=1)
-
-
-@right("add_positions")
-def float32_with_exp_and_log(x, start):
-    d = x.size(-1)
-    position = torch.arange(start, start + x.size(1), dtype=torch.float).unsqueeze(1)
-    div_term = torch.exp(torch.arange(0, d, 2).float() * (-math.log(10000.0) / d))
-    pe = torch.zeros(x.size(1), d)
-    pe[:, 0::2] = torch.sin(position * div_term)
-    pe[:, 1::2] = torch.cos(position * div_term)
-    return x + pe.unsqueeze(0)
-
-
-@right("add_positions")
-def one_angle_a_column(x, start):
-    return x.numpy() + numpy_code(range(start, start + x.shape[1]), x.shape[2])[None]
-
-
-# ---- layer_norm ----
-
-
-@wrong("layer_norm", "epsilon stands outside the root, and the squares are divided by d − 1")
-def as_it_was_given(x, gain, bias, epsilon):
-    mean = x.mean(-1, keepdim=True)
-    std = x.std(-1, keepdim=True)
-    return gain * (x - mean) / (std + epsilon) + bias
-
-
-@wrong("layer_norm", "epsilon stands outside the root")
-def only_the_divisor_mended(x, gain, bias, epsilon):
-    std = torch.std(x, dim=-1, keepdim=True, unbiased=False)
-    return gain * ((x - x.mean(-1, keepdim=True)) / (std + epsilon)) + bias
-
-
-@wrong("layer_norm", "the squares are divided by d − 1")
-def only_epsilon_mended(x, gain, bias, epsilon):
-    d = x.shape[-1]
-    deviation = x - x.sum(-1, keepdim=True) / d
-    return gain * deviation * ((deviation**2).sum(-1, keepdim=True) / (d - 1) + epsilon) ** -0.5 + bias
-
-
-@wrong("layer_norm", "the norm runs over the batch")
-def batch_norm(x, gain, bias, epsilon):
-    deviation = x - x.mean(0)
-    return deviation * torch.rsqrt((deviation * deviation).mean(0) + epsilon) * gain + bias
-
-
-@wrong("layer_norm", "the norm runs over the words")
-def last_axis_but_one(x, gain, bias, epsilon):
-    values = x.numpy()
-    mean, variance = values.mean(-2, keepdims=True), values.var(-2, keepdims=True)
-    return torch.from_numpy((values - mean) / np.sqrt(variance + epsilon)) * gain + bias
-
-
-@wrong("layer_norm", "the norm runs over a whole sentence")
-def each_sentence_at_once(x, gain, bias, epsilon):
-    if x.ndim == 1:
-        return F.layer_norm(x, x.shape, eps=epsilon) * gain + bias
-    return torch.stack([(one - one.mean()) / torch.sqrt(one.var(correction=0) + epsilon) for one in x]) * gain + bias
-
-
-@wrong("layer_norm", "the mean is not subtracted")
-def only_divided(x, gain, bias, epsilon):
-    return x * torch.rsqrt(x.var(-1, correction=0, keepdim=True) + epsilon) * gain + bias
-
-
-@wrong("layer_norm", "it divides by the root mean square of x")
-def rms_norm(x, gain, bias, epsilon):
-    return F.rms_norm(x, gain.shape, gain, epsilon) + bias
-
-
-@wrong("layer_norm", "the root is forgotten")
-def divided_by_the_variance(x, gain, bias, epsilon):
-    variance, mean = torch.var_mean(x, -1, correction=0, keepdim=True)
-    return gain * (x - mean) / (variance + epsilon) + bias
-
-
-@wrong("layer_norm", "the root is taken of the standard deviation")
-def root_of_std(x, gain, bias, epsilon):
-    deviation, mean = torch.std_mean(x, -1, correction=0, keepdim=True)
-    return gain * (x - mean) / torch.sqrt(deviation + epsilon) + bias
-
-
-@wrong("layer_norm", "the squares are added up, and not divided by d")
-def unit_length(x, gain, bias, epsilon):
-    centred = x - x.mean(dim=-1, keepdim=True)
-    length = torch.einsum("...d,...d->...", centred, centred)
-    return centred / (length[..., None] + epsilon).sqrt() * gain + bias
-
-
-@wrong("layer_norm", "gain and bias are not used")
-def bare(x, gain, bias, epsilon):
-    return F.layer_norm(x, (x.size(-1),), eps=epsilon)
-
-
-@wrong("layer_norm", "epsilon is not used")
-def no_guard(x, gain, bias, epsilon):
-    centred = x - x.mean(dim=-1, keepdim=True)
-    return centred / centred.square().mean(-1, keepdim=True).sqrt() * gain + bias
-
-
-@wrong("layer_norm", "the variance is a difference of two large numbers")
-def in_one_pass(x, gain, bias, epsilon):
-    mean, squares = x.mean(-1, keepdim=True), x.pow(2).mean(-1, keepdim=True)
-    return (x - mean) * (squares - mean.pow(2) + epsilon).rsqrt() * gain + bias
-
-
-@right("layer_norm")
-def vector_by_vector(x, gain, bias, epsilon):
-    done = []
-    for vector in x.reshape(-1, x.shape[-1]):
-        mean = sum(vector) / len(vector)
-        variance = sum((number - mean) ** 2 for number in vector) / len(vector)
-        parts = zip(vector, gain, bias, strict=True)
-        done.append(torch.stack([g * (v - mean) / (variance + epsilon) ** 0.5 + b for v, g, b in parts]))
-    return torch.stack(done).view(x.shape)
-
-
-@right("layer_norm")
-def numpy_norm(x, gain, bias, epsilon):
-    values = np.asarray(x)
-    deviation = values - values.mean(-1, keepdims=True)
-    return deviation / np.sqrt(np.mean(deviation**2, -1, keepdims=True) + epsilon) * np.asarray(gain) + np.asarray(bias)
-
-
-@right("layer_norm")
-def var_told_what_to_do(x, gain, bias, epsilon):
-    mean, var = x.mean(-1, True), x.var(-1, unbiased=False, keepdim=True)
-    return torch.addcmul(bias, gain, (x - mean) / torch.sqrt(var + epsilon))
-
-
-# ---- pre_norm_layer ----
-
-
-@wrong("pre_norm_layer", "the norm comes after the sum, which is post-norm")
-def labelled_pre_norm(x, mask, attend, feed, norm_1, norm_2):
-    for part, norm in ((lambda y: attend(y, mask), norm_1), (feed, norm_2)):
-        x = norm(torch.add(x, part(x)))
-    return x
-
-
-@wrong("pre_norm_layer", "the residual adds the normed vector")
-def keeps_only_the_normed(x, mask, attend, feed, norm_1, norm_2):
-    normed = norm_1(x)
-    summed = normed + attend(normed, mask)
-    normed = norm_2(summed)
-    return normed + feed(normed)
-
-
-@wrong("pre_norm_layer", "the norm stands behind the part")
-def norm_of_the_result(x, mask, attend, feed, norm_1, norm_2):
-    after = torch.stack([x, norm_1(attend(x, mask))]).sum(0)
-    return torch.stack([after, norm_2(feed(after))]).sum(0)
-
-
-@wrong("pre_norm_layer", "both residuals are forgotten")
-def replaces(x, mask, attend, feed, norm_1, norm_2):
-    y = norm_1(x)
-    y = attend(y, mask)
-    y = norm_2(y)
-    return feed(y)
-
-
-@wrong("pre_norm_layer", "the residual around attention is forgotten")
-def only_the_second_sum(x, mask, attend, feed, norm_1, norm_2):
-    attended = attend(norm_1(x), mask)
-    return attended.add(feed(norm_2(attended)))
-
-
-@wrong("pre_norm_layer", "the residual around the feed-forward part is forgotten")
-def only_the_first_sum(x, mask, attend, feed, norm_1, norm_2):
-    return feed(norm_2(x.add(attend(norm_1(x), mask))))
-
-
-@wrong("pre_norm_layer", "the second sum goes back to the layer's input")
-def other_names_mixed_up(x, mask, attend, feed, norm_1, norm_2):
-    after_attention = x + attend(norm_1(x), mask)
-    after_feed = feed(norm_2(after_attention))
-    return after_feed + x
-
-
-@wrong("pre_norm_layer", "the feed-forward part reads the layer's input")
-def side_by_side(x, mask, attend, feed, norm_1, norm_2):
-    return sum([x, attend(norm_1(x), mask), feed(norm_2(x))])
-
-
-@wrong("pre_norm_layer", "nothing is normed")
-def without_norms(x, mask, attend, feed, norm_1, norm_2):
-    y = attend(x, mask)
-    return x + y + feed(x + y)
-
-
-@wrong("pre_norm_layer", "the first norm is used twice")
-def copied_line(x, mask, attend, feed, norm_1, norm_2):
-    y = x + attend(norm_1(x), mask)
-    z = y + feed(norm_1(y))
-    return z
-
-
-@wrong("pre_norm_layer", "the two norms are exchanged")
-def twos_first(x, mask, attend, feed, norm_1, norm_2):
-    y = attend(norm_2(x), mask) + x
-    return feed(norm_1(y)) + y
-
-
-@wrong("pre_norm_layer", "the mask is not handed on")
-def unmasked(x, mask, attend, feed, norm_1, norm_2):
-    x = attend(norm_1(x)) + x
-    return feed(norm_2(x)) + x
-
-
-@wrong("pre_norm_layer", "it changes its argument x in place")
-def plus_equals(x, mask, attend, feed, norm_1, norm_2):
-    x += attend(norm_1(x), mask)
-    x += feed(norm_2(x))
-    return x
-
-
-@right("pre_norm_layer")
-def in_a_loop(x, mask, attend, feed, norm_1, norm_2):
-    for part, norm in ((lambda y: attend(y, mask), norm_1), (feed, norm_2)):
-        x = x + part(norm(x))
-    return x
-
-
-@right("pre_norm_layer")
-def in_one_line_each(x, mask, attend, feed, norm_1, norm_2):
-    return (lambda y: torch.add(feed(norm_2(y)), y))(torch.add(attend(norm_1(x), mask=mask), x))
-
-
-# ---- decoder_layer_size, cross_shape, half_temperature ----
-
-wrong_value("decoder_layer_size", 8544, "that is an encoder layer")
-wrong_value("decoder_layer_size", 8608, "that has one attention too few")
-wrong_value("decoder_layer_size", 12768, "that has one norm too few")
-wrong_value("decoder_layer_size", 12640, "that is without the norms")
-wrong_value("decoder_layer_size", 12480, "that is without the biases of attention and feed-forward")
-wrong_value("decoder_layer_size", 12288, "that is without any bias or norm")
-wrong_value("decoder_layer_size", 10720, "that leaves W_O out")
-wrong_value("decoder_layer_size", 38176, "that counts the heads as if each were d wide")
-wrong_value("decoder_layer_size", 12000, "12000 is not right")
-right_value("decoder_layer_size", 12832)
-right_value("decoder_layer_size", sum(p.numel() for p in nn.TransformerDecoderLayer(32, 4, 64).parameters()))
-
-wrong_value("cross_shape", (5, 4, 9, 6), "rows and columns are exchanged")
-wrong_value("cross_shape", (5, 4, 6, 6), "those are the weights of the decoder's self-attention")
-wrong_value("cross_shape", (5, 4, 9, 9), "those are the weights of the encoder")
-wrong_value("cross_shape", (5, 6, 9), "the heads are missing")
-wrong_value("cross_shape", torch.Size([4, 6, 9]), "the sentences are missing")
-wrong_value("cross_shape", [5, 6, 32], "that is the shape of what comes out")
-wrong_value("cross_shape", (5, 4, 7, 9), "<bos> is counted twice")
-right_value("cross_shape", (5, 4, 6, 9))
-right_value("cross_shape", [5, 4, 6, 9])
-
-wrong_value("half_temperature", 3.1, "that is read from the curve of the two likeliest words")
-wrong_value("half_temperature", 0.5, "that is the share, not the temperature")
-wrong_value("half_temperature", 0.79, "that is 1/T")
-wrong_value("half_temperature", 1.0, "1.0 is not right")
-right_value("half_temperature", 1.26)
-right_value("half_temperature", 1.3)
-
 
 # ---- next_word_loss ----
 
@@ -845,3 +431,158 @@ def unfinished_and_finished_apart(log_p, start, end, width, limit):
         if not living:
             break
     return max(finished + [(t / len(w), w) for t, w in living], key=lambda pair: pair[0])[1]
+
+
+# ---- part_is_worth, best_without, positions_are_worth ----
+
+
+@right("part_is_worth")
+def one_comprehension(train, share_right, seeds):
+    return [share_right(train(True, s), "new") - share_right(train(False, s), "new") for s in seeds]
+
+
+@right("part_is_worth")
+def two_lists_and_a_tensor(train, share_right, seeds):
+    right_with = torch.tensor([share_right(train(True, seed), "new") for seed in seeds])
+    right_without = torch.tensor([share_right(train(False, seed), "new") for seed in seeds])
+    return right_with - right_without
+
+
+@right("part_is_worth")
+def an_array_filled_up(train, share_right, seeds):
+    worth = np.zeros(len(seeds))
+    for place, seed in enumerate(seeds):
+        for part, sign in ((True, 1), (False, -1)):
+            worth[place] += sign * share_right(train(part, seed), "new")
+    return worth
+
+
+@right("part_is_worth")
+def without_first(train, share_right, seeds):
+    def measured(part):
+        return [share_right(train(part, seed), rows="new") for seed in seeds]
+
+    return tuple(a - b for b, a in zip(measured(False), measured(True), strict=True))
+
+
+@wrong("part_is_worth", "the difference has the wrong sign")
+def what_is_lost(train, share_right, seeds):
+    worth = []
+    for seed in seeds:
+        full, cut = train(True, seed), train(False, seed)
+        worth.append(share_right(cut, "new") - share_right(full, "new"))
+    return worth
+
+
+@wrong("part_is_worth", "the sign of the difference is lost")
+def as_a_distance(train, share_right, seeds):
+    return np.abs([share_right(train(True, s), "new") - share_right(train(False, s), "new") for s in seeds])
+
+
+@wrong("part_is_worth", "it is measured on the training rows")
+def on_what_it_knows(train, share_right, seeds):
+    shares = [[share_right(train(part, s), "training") for part in (True, False)] for s in seeds]
+    return [full - cut for full, cut in shares]
+
+
+@wrong("part_is_worth", "with and without are measured on different rows")
+def new_against_training(train, share_right, seeds):
+    full = [share_right(train(True, s), "new") for s in seeds]
+    cut = [share_right(train(False, s), "training") for s in seeds]
+    return torch.tensor(full) - torch.tensor(cut)
+
+
+@wrong("part_is_worth", "with and without have different seeds")
+def one_seed_after_the_other(train, share_right, seeds):
+    full = [share_right(train(True, s), "new") for s in seeds]
+    cut = [share_right(train(False, s), "new") for s in [*seeds[1:], seeds[0]]]
+    return [a - b for a, b in zip(full, cut, strict=True)]
+
+
+@wrong("part_is_worth", "only the first seed is used")
+def returns_inside_the_loop(train, share_right, seeds):
+    worth = []
+    for seed in seeds:
+        worth.append(share_right(train(True, seed), "new") - share_right(train(False, seed), "new"))
+        return worth
+
+
+@wrong("part_is_worth", "the differences are averaged")
+def mean_of_the_seeds(train, share_right, seeds):
+    return np.mean([share_right(train(True, s), "new") - share_right(train(False, s), "new") for s in seeds])
+
+
+@wrong("part_is_worth", "the differences are added up")
+def a_running_total(train, share_right, seeds):
+    total = 0.0
+    for seed in seeds:
+        total += share_right(train(True, seed), "new") - share_right(train(False, seed), "new")
+    return total
+
+
+@wrong("part_is_worth", "the best seeds are compared")
+def luckiest_of_each(train, share_right, seeds):
+    best = {part: max(share_right(train(part, s), "new") for s in seeds) for part in (True, False)}
+    return best[True] - best[False]
+
+
+@wrong("part_is_worth", "it is a ratio, not a difference")
+def times_as_many(train, share_right, seeds):
+    return [share_right(train(True, s), "new") / share_right(train(False, s), "new") for s in seeds]
+
+
+@wrong("part_is_worth", "the share without the part is not taken away")
+def only_the_full_model(train, share_right, seeds):
+    return list(map(lambda seed: share_right(train(True, seed), "new"), seeds))
+
+
+@wrong("part_is_worth", "the differences are sorted")
+def from_small_to_large(train, share_right, seeds):
+    worth = torch.tensor([share_right(train(True, s), "new") - share_right(train(False, s), "new") for s in seeds])
+    return worth.sort().values
+
+
+@wrong("part_is_worth", "it raises ValueError: share_right wants a model, as train returns it")
+def forgets_to_train(train, share_right, seeds):
+    return [share_right(True, "new") - share_right(False, "new") for _ in seeds]
+
+
+@wrong("part_is_worth", "it raises ValueError: the seed 2 is none of the seeds [0, 1]")
+def another_seed_without(train, share_right, seeds):
+    return [share_right(train(True, s), "new") - share_right(train(False, s + 1), "new") for s in seeds]
+
+
+@wrong("part_is_worth", "it returns nothing")
+def prints_it(train, share_right, seeds):
+    print([share_right(train(True, s), "new") - share_right(train(False, s), "new") for s in seeds])
+
+
+wrong_value("best_without", 1 / 6, "that would be all six cards")
+wrong_value("best_without", 0.167, "that would be all six cards")
+wrong_value("best_without", 1.0, "that needs the places")
+wrong_value("best_without", 0, "that is worse than guessing")
+wrong_value("best_without", 0.5, "that would be one of two")
+wrong_value("best_without", 0.25, "0.25 is not right")
+wrong_value("best_without", 5, "5 is not right")
+right_value("best_without", 1 / 5)
+right_value("best_without", 0.2)
+
+wrong_value("positions_are_worth", 0.99, "that is the share with positions")
+wrong_value("positions_are_worth", 0.21, "that is the share without positions")
+wrong_value("positions_are_worth", -0.79, "that has the wrong sign")
+wrong_value("positions_are_worth", 4.9, "that is a ratio")
+wrong_value("positions_are_worth", 80, "that is in percent")
+wrong_value("positions_are_worth", 0.5, "0.5 is not right")
+right_value("positions_are_worth", 0.8)
+right_value("positions_are_worth", 0.78)
+right_value("positions_are_worth", torch.tensor([0.81, 0.79, 0.8]).mean())
+
+
+# ---- half_temperature ----
+
+wrong_value("half_temperature", 3.1, "that is read from the curve of the two likeliest words")
+wrong_value("half_temperature", 0.5, "that is the share, not the temperature")
+wrong_value("half_temperature", 0.79, "that is 1/T")
+wrong_value("half_temperature", 1.0, "1.0 is not right")
+right_value("half_temperature", 1.26)
+right_value("half_temperature", 1.3)
