@@ -60,16 +60,25 @@ def test_checks_are_strict_and_end_with_the_first_failure(verb, lessons_too, mon
     assert ("not notebook and not browser" in options) == (not lessons_too)
 
 
-@pytest.mark.parametrize(("verb", "mode"), [(front_door.notebooks, "strict"), (front_door.record, "record")])
-def test_lessons_are_executed_in_the_verbs_mode(verb, mode, monkeypatch, tmp_path):
+@pytest.mark.parametrize("verb", [front_door.notebooks, front_door.record])
+def test_lessons_are_executed_in_strict_mode(verb, monkeypatch, tmp_path):
+    def execute(path, environment, notebook=None):
+        seen.append((environment["COURSE_MODE"], [cell.source for cell in notebook.cells] if notebook else "as it is"))
+
     seen = []
     monkeypatch.setattr(lessons, "NOTEBOOKS", tmp_path)
-    (tmp_path / "01_a.ipynb").touch()
-    monkeypatch.setattr(lessons, "execute", lambda path, environment: seen.append(environment["COURSE_MODE"]))
+    sources = "lesson = Lesson('a')", "@lesson.experiment(variants={})\ndef f(seed): return seed", "f.recorded()"
+    lesson(tmp_path, *sources)
+    lesson(tmp_path, "1 + 1", name="02_without_experiment")
+    monkeypatch.setattr(lessons, "execute", execute)
     monkeypatch.setattr(lessons, "save", lambda *_: None)
     monkeypatch.setattr(front_door, "pages", lambda _: seen.append("the pages"))
     verb([])
-    assert seen == ([mode, "the pages"] if verb is front_door.notebooks else [mode])
+    if verb is front_door.notebooks:
+        assert seen == [("strict", "as it is")] * 2 + ["the pages"]
+    else:
+        ((mode, (*before, recording)),) = seen
+        assert mode == "strict" and tuple(before) == sources[:2] and recording.endswith("recording.record(f)")
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
@@ -148,8 +157,8 @@ def test_citation_is_complete_and_of_this_version():
 # ---- lessons ----
 
 
-def lesson(tmp_path, *sources):
-    path = tmp_path / "01_trial.ipynb"
+def lesson(tmp_path, *sources, name="01_trial"):
+    path = tmp_path / f"{name}.ipynb"
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
     notebook.metadata["widgets"] = {"state": "old"}
     notebook.metadata["title"] = "kept"

@@ -218,6 +218,7 @@ FIRST_CALLS = {
     "notebooks": (["99"], "No lesson's name begins with '99'"),
     "format": ([], "left unchanged"),
     "record": (["99"], "No lesson's name begins with '99'"),
+    "restamp": (["nowhere"], "There is no revision 'nowhere'"),
     "seeds": (["1", "99"], "No lesson's name begins with '99'"),
     "pages": ([], "claims.md is written"),
     "bench": ([], "relative"),

@@ -68,7 +68,8 @@ def record_lesson(path, environment) -> None:
         return f"import course_lib.tools.recording\ncourse_lib.tools.recording.record({name})"
 
     notebook = up_to_its_experiments(nbformat.read(path, as_version=4), cell)
-    lessons.execute(path, environment, notebook)
+    if notebook.cells:
+        lessons.execute(path, environment, notebook)
 
 
 def up_to_its_experiments(notebook, cell: Callable[[str], str]):
