@@ -67,8 +67,12 @@ def test_lessons_are_executed_in_strict_mode(verb, monkeypatch, tmp_path):
 
     seen = []
     monkeypatch.setattr(lessons, "NOTEBOOKS", tmp_path)
-    sources = "lesson = Lesson('a')", "@lesson.experiment(variants={})\ndef f(seed): return seed", "f.recorded()"
-    lesson(tmp_path, *sources)
+    sources = (
+        "lesson = Lesson('a')",
+        "@lesson.experiment(variants={})\ndef f(seed): return seed",
+        "f.recorded()",
+    )
+    lesson(tmp_path, *sources, "what follows")
     lesson(tmp_path, "1 + 1", name="02_without_experiment")
     monkeypatch.setattr(lessons, "execute", execute)
     monkeypatch.setattr(lessons, "save", lambda *_: None)
@@ -77,8 +81,8 @@ def test_lessons_are_executed_in_strict_mode(verb, monkeypatch, tmp_path):
     if verb is front_door.notebooks:
         assert seen == [("strict", "as it is")] * 2 + ["the pages"]
     else:
-        ((mode, (*before, recording)),) = seen
-        assert mode == "strict" and tuple(before) == sources[:2] and recording.endswith("recording.record(f)")
+        ((mode, (first, *before)),) = seen
+        assert mode == "strict" and tuple(before) == sources and first.endswith("recording.record)")
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")

@@ -34,14 +34,17 @@ lesson = claims.Lesson("{name}")
     """
 @lesson.experiment(variants={"small": {"size": 2}, "large": {"size": 300}}, seeds=2, alone=True)
 def doubled(seed, size):
-    return {"value": double(size) + seed / 3, "cpu_seconds": __import__("time").perf_counter()}
+    return {"value": double(size) + seed / PARTS, "cpu_seconds": __import__("time").perf_counter()}
 """,
     """
+PARTS = 3
 @lesson.experiment(variants={"one": {}}, seeds=2)
 def tripled(seed):
     return [triple(seed), "a word"]
+runs = tripled.recorded()
 """,
-    "raise ValueError('what stands behind the last experiment is not run')",
+    "found = doubled.recorded()",
+    "raise ValueError('what stands behind the last record is not run')",
 )
 DRIVER = """
 import os, sys
@@ -115,6 +118,7 @@ def first(tmp_path_factory):
     trial = Trial(tmp_path_factory.mktemp("trial"))
     trial.commit()
     trial.python()  # which records
+    trial.commit()
     return trial.folder
 
 
@@ -171,5 +175,5 @@ def test_only_seconds_are_left_out_of_the_comparison():
 
 
 def test_experiments_are_found_where_they_are_defined():
-    assert [recording.defined_in(new_code_cell(source)) for source in LESSON] == [[], ["doubled"], ["tripled"], []]
+    assert [recording.defined_in(new_code_cell(source)) for source in LESSON] == [[], ["doubled"], ["tripled"], [], []]
     assert recording.defined_in(new_markdown_cell("@lesson.experiment()")) == []

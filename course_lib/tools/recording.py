@@ -1,11 +1,10 @@
 """Records experiments: all seeds and variants, in a file for each lesson.
 
-A lesson is executed up to its last experiment, with a cell more after each that defines one.
+A lesson is executed, and whatever it is about to read is recorded before.
 """
 
 import ast
 import json
-from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
@@ -58,31 +57,40 @@ def write_every(file: Path, every: dict[str, dict]) -> None:
         beside.write_text(json.dumps(every, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
-# ---- the lesson with more cells ----
+# ---- in a lesson ----
 
 
 def record_lesson(path, environment) -> None:
-    """Executes a lesson, and records each of its experiments where it stands."""
-
-    def cell(name: str) -> str:
-        return f"import course_lib.tools.recording\ncourse_lib.tools.recording.record({name})"
-
-    notebook = up_to_its_experiments(nbformat.read(path, as_version=4), cell)
+    """Executes a lesson, and records each of its experiments before its record is read."""
+    module = "course_lib.tools.recording"
+    first = f"import {module}\n{module}.before_reading({module}.record)"
+    notebook = up_to_the_last_record(nbformat.read(path, as_version=4), first)
     if notebook.cells:
         lessons.execute(path, environment, notebook)
 
 
-def up_to_its_experiments(notebook, cell: Callable[[str], str]):
-    """The notebook up to its last experiment; after the cell that defines an experiment, the one that `cell` makes."""
-    cells, last = [], 0
-    for old in notebook.cells:
-        cells.append(old)
-        for name in defined_in(old):
-            if source := cell(name):
-                cells.append(nbformat.v4.new_code_cell(source))
-                last = len(cells)
-    notebook.cells = cells[:last]
+def up_to_the_last_record(notebook, first: str):
+    """The notebook up to the last cell that reads a record, with a cell more before all others; empty if none does."""
+    cells = [nbformat.v4.new_code_cell(first), *notebook.cells]
+    reading = [number for number, cell in enumerate(cells) if ".recorded()" in cell.source]
+    notebook.cells = cells[: reading[-1] + 1] if reading else []
     return notebook
+
+
+def before_reading(do) -> None:
+    """In a kernel: calls `do` with each experiment whose record is about to be read.
+
+    It stands by itself (imports inside), since its source is sent to the kernel of an earlier revision, too.
+    """
+    from course_lib import claims
+
+    read = claims.Experiment.recorded
+
+    def recorded(experiment):
+        do(experiment)
+        return read(experiment)
+
+    claims.Experiment.recorded = recorded
 
 
 def defined_in(cell) -> list[str]:

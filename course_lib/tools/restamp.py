@@ -10,6 +10,7 @@ import io
 import json
 import subprocess
 import tarfile
+import textwrap
 import types
 from collections import defaultdict
 from pathlib import Path
@@ -68,10 +69,12 @@ def run_today(path: Path, folder: Path, environment: dict) -> dict:
     """By (lesson, experiment): the stale variants of a lesson, which `today` has run."""
     told = folder / "now" / f"{path.stem}.stale.json"
     told.unlink(missing_ok=True)
-    module = "course_lib.tools.restamp"
-    notebook = recording.up_to_its_experiments(
-        nbformat.read(path, as_version=4), lambda name: f"import {module}\n{module}.today({name}, {str(told)!r})"
+    module = "course_lib.tools"
+    first = (
+        f"import {module}.restamp\n"
+        f"{module}.recording.before_reading(lambda experiment: {module}.restamp.today(experiment, {str(told)!r}))"
     )
+    notebook = recording.up_to_the_last_record(nbformat.read(path, as_version=4), first)
     if notebook.cells:
         lessons.execute(path, environment, notebook)
     return {(name_of(path), experiment): variants for experiment, variants in read(told).items()}
@@ -146,16 +149,17 @@ def find_then(folder: Path, lesson: str, experiment: str) -> Path | None:
 
 def run_then(path: Path, wanted: dict, folder: Path, environment: dict) -> None:
     """Executes a notebook of the revision with its own library, and runs what is wanted of it."""
-
-    def cell(name: str) -> str:
-        if name not in wanted:
-            return ""
-        lesson, variants = wanted[name]
-        runs = {variant: (variant, one["seed"]) for variant, one in variants.items()}
-        file = str(folder / "then" / f"{lesson}.{name}.json")
-        return f"{inspect.getsource(run_one_seed)}\n\nrun_one_seed({name}, {runs!r}, {file!r})"
-
-    notebook = recording.up_to_its_experiments(nbformat.read(path, as_version=4), cell)
+    runs = {
+        name: ({v: (v, one["seed"]) for v, one in variants.items()}, str(folder / "then" / f"{lesson}.{name}.json"))
+        for name, (lesson, variants) in wanted.items()
+    }
+    body = f"""{inspect.getsource(run_one_seed)}
+{inspect.getsource(recording.before_reading)}
+runs = {runs!r}
+before_reading(lambda e: e.function.__name__ in runs and run_one_seed(e, *runs[e.function.__name__]))
+"""
+    first = f"def restamp():\n{textwrap.indent(body, '    ')}\nrestamp()\ndel restamp"
+    notebook = recording.up_to_the_last_record(nbformat.read(path, as_version=4), first)
     lessons.execute(path, {**environment, "PYTHONPATH": str(folder / "tree")}, notebook)
 
 
