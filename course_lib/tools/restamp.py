@@ -23,6 +23,9 @@ from course_lib.files import ROOT
 from course_lib.tools import lessons, recording
 
 
+CLOCKS = "seconds", "validated_at"  # the latter is in a training's History
+
+
 def restamp(revision: str, environment: dict) -> list[str]:
     """Renews the hashes of what has not changed since the revision; returns what stays stale, each with the reason.
 
@@ -202,7 +205,7 @@ def carry(lesson: str, experiment: str, variants: dict, folder: Path) -> list[st
 
 
 def without_clocks(result):
-    """A result without the figures that a clock gave: those with *seconds* in their names."""
+    """A result without the figures that a clock gave, which their names tell."""
     if isinstance(result, dict):
-        return {name: without_clocks(value) for name, value in result.items() if "seconds" not in name}
+        return {name: without_clocks(value) for name, value in result.items() if not any(c in name for c in CLOCKS)}
     return result
