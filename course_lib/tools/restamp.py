@@ -22,7 +22,6 @@ from course_lib.curriculum import name_of
 from course_lib.files import ROOT
 from course_lib.tools import lessons, recording
 
-
 CLOCKS = "seconds", "validated_at"  # the latter is in a training's History
 
 
