@@ -129,8 +129,8 @@ class RotaryPositions(nn.Module):
 class LinearBiases(nn.Module):
     """ALiBi: the score of a key loses m_h for each word between it and the query: Press et al. 2022, section 3.
 
-    B_nm = −m_h |n − m|, with m_h = 2^(−8h / H) for the heads h = 1 … H if H is a power of two. If it is not, the heads
-    have the slopes of the next smaller power, and those left over every other one of the next larger, as in the
+    `B_nm = −m_h |n − m|`, with m_h = 2^(−8h / H) for the heads h = 1 … H if H is a power of two. If it is not, the
+    heads have the slopes of the next smaller power, and those left over every other one of the next larger, as in the
     authors' code. The paper's model has no later words; here they count like earlier ones.
 
     >>> LinearBiases(2)(torch.zeros(1, 2, 1, 4), torch.zeros(1, 2, 3, 4))
