@@ -5,7 +5,6 @@ or recorded beforehand for several seeds (`make record`) and drawn as a band.
 """
 
 import html
-import json
 import os
 import re
 import tomllib
@@ -16,7 +15,7 @@ from functools import cache, partial
 from IPython.display import display
 
 from course_lib.curriculum import name_of
-from course_lib.files import DATA
+from course_lib.files import DATA, read_json
 from course_lib.fingerprint import fingerprint
 from course_lib.processes import side_by_side
 from course_lib.training import course_seed
@@ -217,8 +216,8 @@ class Experiment:
 
     def kept(self) -> dict[str, dict]:
         """What the lesson's file holds of each variant: `hash`, of the code that made it, and `seeds`, the results."""
-        every = json.loads(self.file.read_text(encoding="utf-8")) if self.file.exists() else {}
-        return {v: every.get(self.name, {}).get(v, {"hash": "", "seeds": {}}) for v in self.variants}
+        kept = read_json(self.file).get(self.name, {})
+        return {variant: kept.get(variant, {"hash": "", "seeds": {}}) for variant in self.variants}
 
     def hashes(self) -> dict[str, str]:
         """The fingerprint of each variant's code and settings as they are today."""

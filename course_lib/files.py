@@ -4,6 +4,7 @@
 """
 
 import contextlib
+import json
 import os
 import tempfile
 from collections.abc import Iterator
@@ -29,3 +30,14 @@ def replacing(file: Path) -> Iterator[Path]:
         beside = Path(folder) / file.name
         yield beside
         beside.replace(file)
+
+
+def read_json(file: Path) -> dict:
+    """What the file holds; nothing if there is no such file."""
+    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+
+
+def write_json(file: Path, content: dict) -> None:
+    """Puts it in place of what the file holds."""
+    with replacing(file) as beside:
+        beside.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")

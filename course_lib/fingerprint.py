@@ -35,8 +35,8 @@ def fingerprint(*things) -> str:
 
 
 def _ours(thing) -> bool:
-    package, *parts = (getattr(thing, "__module__", None) or "").split(".")
-    return package in ("__main__", "course_lib") and parts[-1:] not in [[module] for module in HOW]
+    parts = (getattr(thing, "__module__", None) or "").split(".")
+    return parts[0] in ("__main__", "course_lib") and parts[-1] not in HOW
 
 
 def name_of(thing) -> str:

@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 
 from course_lib.curriculum import number_of
-from course_lib.files import replacing
+from course_lib.files import replacing, write_json
 
 FILE = "progress.json"
 START = "start.md"
@@ -45,8 +45,7 @@ def remember(name: str, lessons: Mapping[str, str]) -> None:
     if folder is None or name in (before := done(folder)):
         return
     after = {**before, name: date.today().isoformat()}
-    with replacing(folder / FILE) as beside:
-        beside.write_text(json.dumps(after, indent=1) + "\n", encoding="utf-8")
+    write_json(folder / FILE, after)
     show(folder, lessons)
 
 

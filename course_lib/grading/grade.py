@@ -19,7 +19,7 @@ from pathlib import Path
 import nbformat
 from tqdm import tqdm
 
-from course_lib.files import replacing
+from course_lib.files import write_json
 from course_lib.grading.course import Course, captured, checks_digest, digest, grade_cells, shown
 from course_lib.grading.submission import Unreadable, find_notebook, grade_id, printable, put_back
 
@@ -123,8 +123,7 @@ def report_file(course: Course, assignment: str, student: str) -> Path:
 
 
 def keep(course: Course, report: dict) -> None:
-    with replacing(report_file(course, report["assignment"], report["student"])) as beside:
-        beside.write_text(json.dumps(report, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    write_json(report_file(course, report["assignment"], report["student"]), report)
 
 
 def kept(course: Course, assignment: str, student: str) -> dict | None:

@@ -1,7 +1,6 @@
 """Finds the lessons, executes them, saves them, and keeps their verdicts under fresh seeds."""
 
 import base64
-import json
 import platform
 import time
 from collections import Counter
@@ -13,7 +12,7 @@ from nbformat.sign import NotebookNotary
 from traitlets.config import Config
 
 from course_lib.curriculum import name_of
-from course_lib.files import DATA, ROOT, replacing
+from course_lib.files import DATA, ROOT, read_json, write_json
 
 NOTEBOOKS = ROOT / "notebooks"
 SEEDS = DATA / "seeds.json"
@@ -108,7 +107,7 @@ def is_folded(cell):
 
 def seeds_kept():
     """By lesson and claim: the two conditions of its box, and the verdict under each seed that was tried."""
-    return json.loads(SEEDS.read_text(encoding="utf-8")) if SEEDS.exists() else {}
+    return read_json(SEEDS)
 
 
 def keep_seed(path, seed, executed):
@@ -129,8 +128,7 @@ def keep_seed(path, seed, executed):
         verdicts = earlier["verdicts"] if earlier.get("conditions") == conditions else {}
         verdict = found[box["id"]]["verdict"] if box["id"] in found else "no verdict"
         lesson[box["id"]] = {"conditions": conditions, "verdicts": {**verdicts, str(seed): verdict}}
-    with replacing(SEEDS) as beside:
-        beside.write_text(json.dumps(kept | {name: lesson}, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    write_json(SEEDS, kept | {name: lesson})
 
 
 def agreement(seeds):

@@ -4,15 +4,13 @@ A lesson is executed, and whatever it is about to read is recorded before.
 """
 
 import ast
-import json
 from datetime import date
-from pathlib import Path
 
 import nbformat
 import torch
 
 from course_lib.claims import Experiment, plain
-from course_lib.files import replacing
+from course_lib.files import read_json, write_json
 from course_lib.tools import lessons
 
 
@@ -47,14 +45,7 @@ def machine() -> str:
 
 def write(experiment: Experiment, entries: dict[str, dict]) -> None:
     """Puts an experiment's variants into the lesson's file, whose other experiments stay."""
-    every = json.loads(experiment.file.read_text(encoding="utf-8")) if experiment.file.exists() else {}
-    write_every(experiment.file, every | {experiment.name: entries})
-
-
-def write_every(file: Path, every: dict[str, dict]) -> None:
-    """Writes a lesson's file."""
-    with replacing(file) as beside:
-        beside.write_text(json.dumps(every, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    write_json(experiment.file, read_json(experiment.file) | {experiment.name: entries})
 
 
 # ---- in a lesson ----

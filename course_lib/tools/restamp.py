@@ -19,7 +19,7 @@ import nbformat
 
 from course_lib.claims import Experiment, plain
 from course_lib.curriculum import name_of
-from course_lib.files import ROOT
+from course_lib.files import DATA, ROOT, read_json, write_json
 from course_lib.tools import lessons, recording
 
 CLOCKS = "seconds", "validated_at"  # the latter is in a training's History
@@ -37,16 +37,17 @@ def restamp(revision: str, environment: dict) -> list[str]:
     stale = {}
     for path in lessons.find():
         stale |= run_today(path, folder, environment)
+    notebooks = experiments_then(folder)
     then = defaultdict(dict)  # by notebook of the revision: what to run in it
     for (lesson, experiment), variants in stale.items():
-        if unlike := {v: one for v, one in variants.items() if not like_the_record(lesson, experiment, v, one, folder)}:
-            then[find_then(folder, lesson, experiment)][experiment] = (lesson, unlike)
-    for path in filter(None, then):
-        run_then(path, then[path], folder, environment)
-    left = []
-    for (lesson, experiment), variants in stale.items():
-        left += carry(lesson, experiment, variants, folder)
-    return left
+        unlike = {variant: one for variant, one in variants.items() if not one["like the record"]}
+        found = [path for path in notebooks if experiment in notebooks[path]]
+        found = [path for path in found if name_of(path) == lesson] or found
+        if unlike and len(found) == 1:
+            then[found[0]][experiment] = (lesson, unlike)
+    for path, wanted in then.items():
+        run_then(path, wanted, folder, environment)
+    return [line for (lesson, name), variants in stale.items() for line in carry(lesson, name, variants, folder)]
 
 
 def unpacked(revision: str) -> Path:
@@ -79,7 +80,7 @@ def run_today(path: Path, folder: Path, environment: dict) -> dict:
     notebook = recording.up_to_the_last_record(nbformat.read(path, as_version=4), first)
     if notebook.cells:
         lessons.execute(path, environment, notebook)
-    return {(name_of(path), experiment): variants for experiment, variants in read(told).items()}
+    return {(name_of(path), experiment): variants for experiment, variants in read_json(told).items()}
 
 
 def today(experiment: Experiment, told: str) -> None:
@@ -98,12 +99,18 @@ def today(experiment: Experiment, told: str) -> None:
         if entry["hash"] == rule.fingerprint(experiment.function, experiment.variants[variant]):
             entry["hash"] = new
         else:
-            stale[variant] = {"hash": new, "seed": int(next(iter(entry["seeds"]))), "file": str(experiment.file)}
-    recording.write(experiment, entries)
+            stale[variant] = {"hash": new, "seed": int(next(iter(entry["seeds"])))}
+    if entries != experiment.kept():
+        recording.write(experiment, entries)
     if stale:
-        results = told.with_name(told.name.replace("stale", experiment.name))
-        run_one_seed(experiment, {f"{s['hash']} {v}": (v, s["seed"]) for v, s in stale.items()}, str(results))
-        told.write_text(json.dumps(read(told) | {experiment.name: stale}), encoding="utf-8")
+        file = told.with_name(told.name.replace("stale", experiment.name))
+        run_one_seed(experiment, {f"{one['hash']} {v}": (v, one["seed"]) for v, one in stale.items()}, str(file))
+        results = read_json(file)
+        for variant, one in stale.items():
+            one["now"] = without_clocks(results[f"{one['hash']} {variant}"])
+            recorded = entries[variant]["seeds"][str(one["seed"])]
+            one["like the record"] = plain(one["now"]) == without_clocks(recorded)
+        write_json(told, read_json(told) | {experiment.name: stale})
 
 
 def run_one_seed(experiment, wanted: dict, file: str) -> None:
@@ -141,12 +148,11 @@ def run_one_seed(experiment, wanted: dict, file: str) -> None:
         keep(label, job())
 
 
-def find_then(folder: Path, lesson: str, experiment: str) -> Path | None:
-    """The revision's notebook that defines an experiment: of the lesson's name if there are several."""
-    notebooks = sorted((folder / "tree" / "notebooks").glob("[0-9]*.ipynb"))
-    cells = {path: nbformat.read(path, as_version=4).cells for path in notebooks}
-    found = [path for path in notebooks if any(experiment in recording.defined_in(cell) for cell in cells[path])]
-    return next((path for path in found if name_of(path) == lesson), found[0] if len(found) == 1 else None)
+def experiments_then(folder: Path) -> dict[Path, set[str]]:
+    """The notebooks of the revision, and which experiments each defines."""
+    paths = sorted((folder / "tree" / "notebooks").glob("[0-9]*.ipynb"))
+    cells = {path: nbformat.read(path, as_version=4).cells for path in paths}
+    return {path: {name for cell in cells[path] for name in recording.defined_in(cell)} for path in paths}
 
 
 def run_then(path: Path, wanted: dict, folder: Path, environment: dict) -> None:
@@ -168,38 +174,20 @@ before_reading(lambda e: e.function.__name__ in runs and run_one_seed(e, *runs[e
 # ---- the comparison ----
 
 
-def read(file: Path) -> dict:
-    return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-
-
-def result_now(lesson: str, experiment: str, variant: str, one: dict, folder: Path):
-    """What today's code gave, without clocks."""
-    (file,) = folder.glob(f"now/*{lesson}.{experiment}.json")
-    return without_clocks(read(file)[f"{one['hash']} {variant}"])
-
-
-def like_the_record(lesson: str, experiment: str, variant: str, one: dict, folder: Path) -> bool:
-    recorded = read(Path(one["file"]))[experiment][variant]["seeds"][str(one["seed"])]
-    return plain(result_now(lesson, experiment, variant, one, folder)) == without_clocks(recorded)
-
-
 def carry(lesson: str, experiment: str, variants: dict, folder: Path) -> list[str]:
     """Gives today's hash to the variants whose results are equal; returns the others, each with the reason."""
-    then, left = read(folder / "then" / f"{lesson}.{experiment}.json"), []
+    then, left = read_json(folder / "then" / f"{lesson}.{experiment}.json"), []
+    file = DATA / "recorded" / f"{lesson}.json"
+    every = read_json(file)
     for variant, one in variants.items():
-        if not like_the_record(lesson, experiment, variant, one, folder):
-            if variant not in then:
-                left.append(f"{lesson}, {experiment}, {variant}: the revision does not have it")
-                continue
-            if without_clocks(then[variant]) != result_now(lesson, experiment, variant, one, folder):
-                left.append(f"{lesson}, {experiment}, {variant}: the results differ")
-                continue
-        file = Path(one["file"])
-        every = read(file)
         entry = every[experiment][variant]
-        carried = [*entry.get("carried", []), folder.name]
-        every[experiment][variant] = {**entry, "hash": one["hash"], "carried": carried, "seeds": entry["seeds"]}
-        recording.write_every(file, every)
+        if one["like the record"] or (variant in then and without_clocks(then[variant]) == one["now"]):
+            carried = [*entry.get("carried", []), folder.name]
+            every[experiment][variant] = {**entry, "hash": one["hash"], "carried": carried, "seeds": entry["seeds"]}
+        else:
+            reason = "the results differ" if variant in then else "the revision does not have it"
+            left.append(f"{lesson}, {experiment}, {variant}: {reason}")
+    write_json(file, every)
     return left
 
 

@@ -2,13 +2,12 @@
 
 import ast
 import hashlib
-import json
 import re
 import textwrap
 
 import nbformat
 
-from course_lib.files import ROOT, replacing
+from course_lib.files import ROOT, read_json, replacing, write_json
 from course_lib.tools import lessons
 
 FOLDER = ROOT / "workbook"
@@ -28,7 +27,7 @@ def make(folder=None):
     """
     folder = folder or FOLDER
     kept = folder / VERSIONS
-    versions = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {}
+    versions = read_json(kept)
     new, renewed, newer = [], [], []
     for name, text in contents():
         file = folder / name
@@ -44,8 +43,7 @@ def make(folder=None):
         with replacing(file) as beside:
             beside.write_text(text, encoding="utf-8")
         versions[name] = _version(text)
-    with replacing(kept) as beside:
-        beside.write_text(json.dumps(versions, indent=1) + "\n", encoding="utf-8")
+    write_json(kept, versions)
     if START in renewed:
         from course_lib import checks  # with torch, which starting the lab can do without
 
