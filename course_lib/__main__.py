@@ -7,7 +7,6 @@ and its grammar stays that of Python 3.6.
 import argparse
 import contextlib
 import os
-import secrets
 import subprocess
 import sys
 import tempfile
@@ -130,24 +129,22 @@ def restamp(arguments):
 
 
 def seeds(arguments):
-    """N [lesson ...]: execute the lessons with N fresh seeds, count and keep each claim's verdicts"""
-    from course_lib.tools import lessons
+    """N [lesson ...]: execute the lessons with N fresh seeds under two instruction sets, keep each claim's verdicts"""
+    from course_lib.tools import lessons, seeds
 
     if not arguments or not arguments[0].isdigit() or int(arguments[0]) == 0:
-        sys.exit("seeds wants the number of runs first, for example: make seeds N=10")
-    tried, paths = [], lessons.find(arguments[1:])
-    for _ in range(int(arguments[0])):
-        tried.append(secrets.randbelow(2**31))
-        print(f"seed {tried[-1]}")
-        for path in paths:
+        sys.exit("seeds wants the number of seeds first, for example: make seeds N=10")
+    for path in lessons.find(arguments[1:]):
+        for run, seed, instructions in seeds.still_to_run(path, int(arguments[0])):
+            print(f"seed {run}")
             executed = None
-            with clean_run(COURSE_SEED=str(tried[-1])) as environment:
+            with clean_run(COURSE_SEED=seed, **instructions) as environment:
                 try:
                     executed = lessons.execute(path, environment)
                 except lessons.LessonError as error:
                     print(error)
-            lessons.keep_seed(path, tried[-1], executed)
-    print(lessons.agreement(tried))
+            seeds.keep(path, run, executed)
+        print(seeds.agreement(path))
     pages([])
 
 

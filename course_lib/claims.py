@@ -2,6 +2,9 @@
 
 A verdict is computed from measured figures. An experiment is a function of a seed; it is run live in the lesson,
 or recorded beforehand for several seeds (`make record`) and drawn as a band.
+
+A figure with "recorded" in its name comes from the record, and one with "counted" from arithmetic; no run changes
+them. Every other figure is this run's.
 """
 
 import html
@@ -18,6 +21,7 @@ from course_lib.curriculum import name_of
 from course_lib.files import DATA, read_json
 from course_lib.fingerprint import fingerprint
 from course_lib.processes import side_by_side
+from course_lib.trained import TrainedModel
 from course_lib.training import course_seed
 
 MIME = "application/vnd.attention-measured.verdict+json"
@@ -35,10 +39,21 @@ SIGNS = {
 
 
 @cache
+def _ledger_file() -> dict:
+    return tomllib.loads((DATA / "ledger.toml").read_text(encoding="utf-8"))
+
+
 def ledger() -> dict[str, dict]:
-    """Every claim by its id: sentence, said_by, to_measure, tested_in, and `settled` for those of the claims page."""
-    claims = tomllib.loads((DATA / "ledger.toml").read_text(encoding="utf-8"))["claim"]
-    return {claim["id"]: claim for claim in claims}
+    """Every claim by its id: sentence, said_by, to_measure, tested_in; `settled` for those of the claims page.
+
+    `sense` says what is claimed where the words that people use are no sentence.
+    """
+    return {claim["id"]: claim for claim in _ledger_file()["claim"]}
+
+
+def sources() -> dict[str, str]:
+    """What the texts are that claims come from, by the name that `said_by` gives them."""
+    return _ledger_file()["source"]
 
 
 def _condition(text: str, figures: Mapping[str, object]) -> bool:
@@ -57,10 +72,8 @@ def verdict(claim: str, figures: Mapping[str, object], **conditions: str) -> Non
     Args and errors: those of `judged`.
     """
     record = judged(claim, figures, **conditions)
-    sentence, limits, result = ledger()[claim]["sentence"], record["limits"], record["verdict"]
-    plain = f"{claim}: {sentence}\n{result.upper()}" + (
-        f": {limits}" if limits and result in (WITHIN, UNTESTABLE) else ""
-    )
+    sentence, limits, result = ledger()[claim]["sentence"], bounds(record), record["verdict"]
+    plain = f"{claim}: {sentence}\n{result.upper()}" + (f": {limits}" if limits else "")
     lines = [f"  {name.replace('_', ' ')}: {shown(value)}" for name, value in record["figures"].items()]
     display({MIME: record, "text/html": _box(record), "text/plain": "\n".join([plain, *lines])}, raw=True)
 
@@ -72,6 +85,7 @@ def judged(
     as_said: str = "",
     within: str = "",
     limits: str = "",
+    scope: str = "",
     kind: str = "experiment",
 ) -> dict:
     """The record of a claim and its verdict, computed from the figures.
@@ -82,6 +96,7 @@ def judged(
         as_said: the condition under which the claim holds as people say it, such as "wide > 0.9":
             a Python expression over the figures, with `min`, `max` and `abs`.
         within: the condition under which it holds within limits, and `limits`, those limits in words.
+        scope: what was tried; it stands beside a verdict that it does not hold.
         kind: "experiment", "proof", "citation" or "cannot be tested" (then `limits` says what evidence it would take).
     Raises:
         KeyError: no such claim. ValueError: no such kind, a figure is NaN, a condition is missing or uses an
@@ -108,7 +123,7 @@ def judged(
         result = HOLDS if holds else WITHIN if holds_within else NOT
     return {
         "id": claim, "kind": kind, "verdict": result, "figures": figures,
-        "as_said": as_said, "within": within, "limits": limits, "seed": course_seed(),
+        "as_said": as_said, "within": within, "limits": limits, "scope": scope, "seed": course_seed(),
     }  # fmt: skip
 
 
@@ -121,15 +136,38 @@ def settled(claim: str) -> dict:
     names = {"__name__": "a claim's arithmetic"}
     exec(case.get("arithmetic", ""), names)
     figures = {name: value for name, value in names.items() if isinstance(value, int | float)}
-    conditions = {name: case[name] for name in ("as_said", "within", "limits") if name in case}
+    conditions = {name: case[name] for name in ("as_said", "within", "limits", "scope") if name in case}
     return judged(claim, figures, kind=case["kind"], **conditions)
+
+
+def bounds(record: Mapping) -> str:
+    """How far a verdict reaches, in words: the limits within which a claim holds, or what was tried where it does not.
+
+    "" for a claim that holds as it is said.
+    """
+    return {WITHIN: record["limits"], UNTESTABLE: record["limits"], NOT: record.get("scope", "")}.get(
+        record["verdict"], ""
+    )
+
+
+def rests_on(record: Mapping) -> str:
+    """What decides a verdict: "this run", or what no run changes: "records", "arithmetic", or "" (nothing measured)."""
+    names = _compared(record["as_said"], record) | _compared(record["within"], record)
+    if record["kind"] == "proof":
+        return "arithmetic"
+    if any("recorded" not in name and "counted" not in name for name in names):
+        return "this run"
+    return "records" if any("recorded" in name for name in names) else "arithmetic" if names else ""
+
+
+def _compared(condition: str, record: Mapping) -> dict[str, object]:
+    used = dict.fromkeys(re.findall(r"[^\W\d]\w*", condition))
+    return {name: record["figures"][name] for name in used if name in record["figures"]}
 
 
 def deciding(record: dict) -> dict[str, object]:
     """The figures that the condition behind the verdict compares, in its order."""
-    condition = record["within"] if record["verdict"] == WITHIN else record["as_said"]
-    used = dict.fromkeys(re.findall(r"[^\W\d]\w*", condition))
-    return {name: record["figures"][name] for name in used if name in record["figures"]}
+    return _compared(record["within"] if record["verdict"] == WITHIN else record["as_said"], record)
 
 
 def shown(value: float | str) -> str:
@@ -141,7 +179,8 @@ def _box(record: dict) -> str:
     sign, colour = SIGNS[result]
     said = f"{html.escape(record['id'])} · {html.escape(claim['said_by'])} · {record['kind']}"
     sentence = re.sub(r"\*(.+?)\*", r"<em>\1</em>", html.escape(claim["sentence"]))
-    limits = html.escape(record["limits"]) if result in (WITHIN, UNTESTABLE) else ""
+    sense = f"<div>that is: {html.escape(claim['sense'])}</div>" if "sense" in claim else ""
+    limits = html.escape(bounds(record))
     cells = "".join(
         f'<tr><th scope="row" style="text-align:left;font-weight:normal">{html.escape(name.replace("_", " "))}</th>'
         f'<td style="text-align:right">{html.escape(shown(value))}</td></tr>'
@@ -156,7 +195,7 @@ def _box(record: dict) -> str:
         f'<div role="note" aria-label="Verdict on claim {html.escape(record["id"])}" style="border-left:6px solid '
         f'{colour};padding:.5em 1em;margin:.5em 0;max-width:44em">'
         f'<div style="font-size:85%">{said}</div>'
-        f'<div style="font-size:115%;margin:.2em 0">{sentence}</div>'
+        f'<div style="font-size:115%;margin:.2em 0">{sentence}</div>{sense}'
         f"<div><b>{sign} {result}</b>{': ' if limits else ''}{limits}</div>"
         f'<table style="margin:.4em 0">{cells}</table><div style="font-size:85%">{conditions}</div></div>'
     )
@@ -195,7 +234,7 @@ class Experiment:
     def __call__(self, seed: int, **settings):
         return self.function(seed, **settings)
 
-    def job(self, variant: str, seed: int) -> Callable[[], object]:
+    def job(self, variant: str, seed: int | str) -> Callable[[], object]:
         """A run of this variant with this seed, to be called without arguments."""
         return partial(self.function, seed, **self.variants[variant])
 
@@ -210,9 +249,13 @@ class Experiment:
                 finished(name, results[name])
         return results
 
-    def live(self, *variants: str) -> dict:
-        """Runs these variants (all, if none is named) now, with the course's seed: results by variant."""
-        return plain(self.run({name: self.job(name, course_seed()) for name in variants or self.variants}))
+    def live(self, *variants: str, seed: int | str | None = None) -> dict:
+        """Runs these variants (all, if none is named) now: results by variant.
+
+        The seed is the course's if none is given; a `TrainedModel` has the one with which its lesson goes on.
+        """
+        seed = course_seed() if seed is None else seed
+        return plain(self.run({name: self.job(name, seed) for name in variants or self.variants}))
 
     def kept(self) -> dict[str, dict]:
         """What the lesson's file holds of each variant: `hash`, of the code that made it, and `seeds`, the results."""
@@ -263,6 +306,10 @@ class Lesson:
             alone: it measures time, so nothing runs beside it.
         """
         return lambda function: Experiment(self.name, function, variants, seeds, alone)
+
+    def model(self, *, build: Callable, ability: Callable, what: str, at_least: float) -> Callable:
+        """Makes a `TrainedModel` (its arguments are there) of a function `f(seed)` that trains a model."""
+        return lambda train: TrainedModel(train, build, ability, what, at_least)
 
 
 def boxes(notebook) -> list[dict]:

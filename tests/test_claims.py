@@ -15,6 +15,7 @@ from course_lib.claims import KINDS, MIME, Lesson, boxes, ledger, missing_boxes,
 from course_lib.curriculum import LESSONS
 from course_lib.tools.recording import machine, record
 
+DRAWN = "text/plain", "text/html"
 CLAIM = "N8"
 
 
@@ -132,9 +133,23 @@ def test_the_box_carries_all_that_decided_it(shown, monkeypatch):
             "as_said": "wide > 1",
             "within": "wide > 0.1",
             "limits": "<short> sentences",
+            "scope": "",
             "seed": 3,
         }
     ]
+
+
+def test_a_claim_that_does_not_hold_says_what_was_tried_and_one_that_holds_says_neither(shown):
+    words = {"within": "x > 1", "limits": "in short sentences", "scope": "on one thread"}
+    for x in (1, 2, 3):
+        verdict(CLAIM, {"x": x}, as_said="x > 2", **words)
+    told = [[(words[which] in bundle[kind]) for which in ("limits", "scope")] for bundle in shown for kind in DRAWN]
+    assert told == [[False, True]] * 2 + [[True, False]] * 2 + [[False, False]] * 2
+
+
+def test_the_plain_sense_of_a_claim_stands_in_its_box(shown):
+    verdict("G9", {"x": 1}, as_said="x > 0")
+    assert f"that is: {ledger()['G9']['sense']}" in shown[0]["text/html"]
 
 
 def test_the_box_is_readable_without_colour_and_with_a_screen_reader(shown):

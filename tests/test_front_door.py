@@ -229,36 +229,6 @@ def test_lessons_are_found_by_the_beginning_of_their_names(tmp_path, monkeypatch
         lessons.find(["03"])
 
 
-def test_seeds_are_fresh_reach_the_lessons_and_verdicts_are_counted(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(lessons, "NOTEBOOKS", tmp_path)
-    monkeypatch.setattr(lessons, "SEEDS", tmp_path / "seeds.json")
-    monkeypatch.setattr(front_door, "pages", lambda arguments: print("the pages are written"))
-    for name in ("01_a.ipynb", "02_b.ipynb"):
-        nbformat.write(nbformat.v4.new_notebook(), tmp_path / name)
-    seen = []
-
-    def execute(path, environment):
-        seen.append(environment["COURSE_SEED"])
-        if len(seen) == 4:
-            raise lessons.LessonError("02_b.ipynb: a cell raised")
-        verdict = "holds" if len(seen) != 5 else "does not hold"
-        box = {"id": "N8", "verdict": verdict, "as_said": "x > 1", "within": ""}
-        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell()])
-        notebook.cells[0].outputs = [nbformat.v4.new_output("display_data", {claims.MIME: box})]
-        if path.stem == "02_b":
-            nbformat.write(notebook, path)
-        return notebook
-
-    monkeypatch.setattr(lessons, "execute", execute)
-    front_door.seeds(["3"])
-    printed = capsys.readouterr().out
-    assert seen[0] == seen[1] and len(set(seen)) == 3
-    assert all(f"seed {seed}" in printed for seed in seen)
-    assert re.search(r"a N8 +same in 2 of 3  \(holds: 2, does not hold: 1\)", printed)
-    assert re.search(r"b N8 +same in 2 of 3  \(holds: 2, no verdict: 1\)", printed)
-    assert "the pages are written" in printed
-
-
 def test_seeds_without_a_number_says_what_to_do():
     with pytest.raises(SystemExit, match="make seeds N=10"):
         front_door.seeds([])

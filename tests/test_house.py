@@ -17,17 +17,18 @@ FLOORS = [
     ["attention", "positions", "layers"],
     ["recurrent", "transformer"],
     ["processes", "decoding", "metrics", "training"],
-    ["plotting"],
+    ["plotting", "trained"],
     ["claims", "glossary", "checks", "widgets"],
 ]
 OUTSIDE = {
     "__init__": {"checks"},
     "tools": set(),
     "tools.environment": {"files"},
-    "tools.lessons": {"claims", "curriculum", "files"},
-    "tools.recording": {"claims", "files", "tools.lessons"},
+    "tools.lessons": {"files"},
+    "tools.seeds": {"claims", "curriculum", "files", "tools.lessons"},
+    "tools.recording": {"claims", "files", "trained", "tools.lessons"},
     "tools.restamp": {"claims", "curriculum", "files", "processes", "tools.lessons", "tools.recording"},
-    "tools.pages": {"claims", "curriculum", "glossary", "tools.lessons"},
+    "tools.pages": {"claims", "curriculum", "glossary", "tools.lessons", "tools.seeds"},
     "tools.bench": {"attention", "corpus", "positions", "recurrent", "training", "transformer"},
     "tools.workbook": {"checks", "files", "tools.lessons"},
     "tools.web": {"files"},
@@ -39,7 +40,7 @@ OUTSIDE = {
     "grading": {"checks", "files", "tools.workbook"},
     "__main__": {
         *("files", "grading", "tools.bench", "tools.environment", "tools.lessons", "tools.pages", "tools.site"),
-        *("tools.recording", "tools.restamp", "tools.slides", "tools.workbook"),
+        *("tools.recording", "tools.restamp", "tools.seeds", "tools.slides", "tools.workbook"),
     },
 }
 LIBRARY = ROOT / "course_lib"

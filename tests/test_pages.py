@@ -1,16 +1,12 @@
 """The generated pages of glossary/ are today's, and every claim that must have a verdict has one that was measured."""
 
 import copy
-import json
 
 import nbformat
 import pytest
 
 from course_lib import claims, glossary
-from course_lib.curriculum import name_of
 from course_lib.tools import lessons, pages
-
-SEEDS = 10
 
 
 @pytest.fixture(scope="module")
@@ -115,44 +111,3 @@ def test_arithmetic_that_fails_gives_no_verdict(monkeypatch):
     ledger["S16"]["settled"]["arithmetic"] = "assert False"
     with pytest.raises(AssertionError):
         claims.settled("S16")
-
-
-# ---- other seeds ----
-
-
-def test_every_verdict_of_a_lesson_came_out_the_same_under_other_seeds():
-    kept = lessons.seeds_kept()
-    for path in lessons.find():
-        for record in claims.boxes(nbformat.read(path, as_version=4)):
-            tried = kept[name_of(path)][record["id"]]
-            assert tried["conditions"] == [record["as_said"], record["within"]], f"{path.stem}: {record['id']}"
-            assert len(tried["verdicts"]) >= SEEDS, f"{path.stem}: {record['id']}"
-            assert set(tried["verdicts"].values()) == {record["verdict"]}, f"{path.stem}: {record['id']}"
-
-
-def test_a_verdict_under_other_conditions_was_not_tried():
-    record = {"as_said": "x > 1", "within": "", "verdict": "holds"}
-    kept = {"conditions": ["x > 1", ""], "verdicts": {"7": "holds", "8": "does not hold", "9": "holds"}}
-    assert pages.same_under_seeds(record, kept) == "2 of 3"
-    assert pages.same_under_seeds({**record, "as_said": "x > 2"}, kept) == "not tried"
-    assert pages.same_under_seeds(record, None) == "not tried"
-
-
-def lesson_with_a_box(path, verdict, as_said="x > 1"):
-    record = {"id": "N8", "verdict": verdict, "as_said": as_said, "within": ""}
-    output = nbformat.v4.new_output("display_data", {claims.MIME: record})
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("", outputs=[output])])
-    nbformat.write(notebook, path)
-    return notebook
-
-
-def test_seeds_add_up_until_the_conditions_change(tmp_path, monkeypatch):
-    monkeypatch.setattr(lessons, "SEEDS", tmp_path / "seeds.json")
-    path = tmp_path / "01_trial.ipynb"
-    for seed, verdict in [(1, "holds"), (2, "does not hold")]:
-        lessons.keep_seed(path, seed, lesson_with_a_box(path, verdict))
-    lessons.keep_seed(path, 3, None)
-    kept = json.loads((tmp_path / "seeds.json").read_text("utf-8"))
-    assert kept["trial"]["N8"]["verdicts"] == {"1": "holds", "2": "does not hold", "3": "no verdict"}
-    lessons.keep_seed(path, 4, lesson_with_a_box(path, "holds", as_said="x > 2"))
-    assert lessons.seeds_kept() == {"trial": {"N8": {"conditions": ["x > 2", ""], "verdicts": {"4": "holds"}}}}

@@ -1,9 +1,8 @@
-"""Finds the lessons, executes them, saves them, and keeps their verdicts under fresh seeds."""
+"""Finds the lessons, executes them, and saves them."""
 
 import base64
 import platform
 import time
-from collections import Counter
 
 import nbformat
 from nbclient import NotebookClient
@@ -11,11 +10,9 @@ from nbclient.exceptions import CellExecutionError
 from nbformat.sign import NotebookNotary
 from traitlets.config import Config
 
-from course_lib.curriculum import name_of
-from course_lib.files import DATA, ROOT, read_json, write_json
+from course_lib.files import ROOT
 
 NOTEBOOKS = ROOT / "notebooks"
-SEEDS = DATA / "seeds.json"
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 # What a kernel and its client say to each other could else be read by other users of the machine.
@@ -100,45 +97,3 @@ def slide_type(cell):
 def is_folded(cell):
     """Whether a cell's source is folded away in JupyterLab."""
     return bool(cell.metadata.get("jupyter", {}).get("source_hidden"))
-
-
-# ---- verdicts under fresh seeds ----
-
-
-def seeds_kept():
-    """By lesson and claim: the two conditions of its box, and the verdict under each seed that was tried."""
-    return read_json(SEEDS)
-
-
-def keep_seed(path, seed, executed):
-    """Adds the verdicts of a lesson executed with this seed (None: a cell raised) to what is kept.
-
-    Verdicts that a claim got under other conditions than today's are dropped.
-    """
-    from course_lib.claims import boxes  # with torch, which starting the lab can do without
-
-    kept = seeds_kept()
-    name = name_of(path)
-    before = kept.get(name, {})
-    found = {box["id"]: box for box in boxes(executed or {"cells": []})}
-    lesson = {}
-    for box in boxes(nbformat.read(path, as_version=4)) + list(found.values()):
-        conditions = [box["as_said"], box["within"]]
-        earlier = before.get(box["id"], {})
-        verdicts = earlier["verdicts"] if earlier.get("conditions") == conditions else {}
-        verdict = found[box["id"]]["verdict"] if box["id"] in found else "no verdict"
-        lesson[box["id"]] = {"conditions": conditions, "verdicts": {**verdicts, str(seed): verdict}}
-    write_json(SEEDS, kept | {name: lesson})
-
-
-def agreement(seeds):
-    """A table of claim, agreement and counts under these seeds."""
-    lines = []
-    for lesson, claims in sorted(seeds_kept().items()):
-        for claim, kept in sorted(claims.items()):
-            counts = Counter(kept["verdicts"][str(seed)] for seed in seeds if str(seed) in kept["verdicts"])
-            if counts:
-                tally = ", ".join(f"{verdict}: {count}" for verdict, count in counts.most_common())
-                same = max(counts.values())
-                lines.append(f"{f'{lesson} {claim}':<28} same in {same} of {counts.total()}  ({tally})")
-    return "\n".join(lines) or "No lesson has a verdict box."

@@ -10,7 +10,7 @@ import nbformat
 
 from course_lib import claims, glossary
 from course_lib.curriculum import name_of, number_of
-from course_lib.tools import lessons
+from course_lib.tools import lessons, seeds
 
 MOST_FIGURES = 4  # shown of a verdict; its box has all
 
@@ -28,8 +28,10 @@ What people say about attention, and what came out when it was put to the test. 
 of an experiment or a proof, in the cell that the last column leads to. What needs no experiment, or allows none, is
 [settled on this page](#Settled-on-this-page). The figures are those that the verdict turned on.
 
-*Seeds*: how often the verdict came out the same when the lesson ran with seeds that nobody picked (`make seeds`).
-A number before a colon is the lesson's. This page is written by `make pages` from what the lessons put out.
+*Runs*: how often the verdict came out the same when the lesson ran with seeds that nobody picked, on the plainest and on
+the richest instruction set of a processor (`make seeds`); or, where no run can change it, what it rests on: records of
+several seeds, or arithmetic. A number before a colon is the lesson's. This page is written by `make pages` from what the
+lessons put out.
 """
 
 
@@ -39,7 +41,7 @@ class Verdict(NamedTuple):
     place: str
     link: str
     record: dict
-    seeds: str
+    runs: str
 
 
 def write() -> list[Path]:
@@ -71,7 +73,7 @@ def index() -> str:
 def verdicts() -> dict[str, list[Verdict]]:
     """Every verdict by claim: those in the lessons' boxes, then those settled on the page."""
     found = {claim: [] for claim in claims.ledger()}
-    kept = lessons.seeds_kept()
+    kept = seeds.kept()
     for path in lessons.find():
         heading = ""
         for cell in nbformat.read(path, as_version=4).cells:
@@ -80,20 +82,12 @@ def verdicts() -> dict[str, list[Verdict]]:
             for record in claims.boxes({"cells": [cell]}):
                 name = name_of(path)
                 link = f"[lesson {number_of(name)}: {heading}](../notebooks/{path.name}#cell-id={cell.id})"
-                seeds = same_under_seeds(record, kept.get(name, {}).get(record["id"]))
-                found[record["id"]].append(Verdict(name, link, record, seeds))
+                same = seeds.same(record, kept.get(name, {}).get("claims", {}).get(record["id"]))
+                found[record["id"]].append(Verdict(name, link, record, same))
     for claim, said in claims.ledger().items():
         if said["tested_in"] == "page":
             found[claim].append(Verdict("page", f"[below](#{claim})", claims.settled(claim), ""))
     return found
-
-
-def same_under_seeds(record: Mapping, kept: Mapping | None) -> str:
-    """How many of the seeds that were tried under today's conditions gave this verdict."""
-    if kept is None or kept["conditions"] != [record["as_said"], record["within"]]:
-        return "not tried"
-    tried = list(kept["verdicts"].values())
-    return f"{tried.count(record['verdict'])} of {len(tried)}"
 
 
 def lacking(found: Mapping[str, list[Verdict]]) -> list[str]:
@@ -121,8 +115,10 @@ def ledger_of_claims(found: Mapping[str, list[Verdict]]) -> str:
         [
             CLAIMS,
             f"{len(found)} claims, {counts.total()} verdicts: {total}; {waiting} claims wait for their lesson.\n",
-            "| id | what is said | by | verdict | figures | seeds | where |\n|---|---|---|---|---|---|---|",
+            "| id | what is said | by | verdict | figures | runs | where |\n|---|---|---|---|---|---|---|",
             *(_row(claim, every) for claim, every in found.items()),
+            "\n## Who says it\n",
+            *(f"- {name}: {text}" for name, text in claims.sources().items()),
             "\n## Settled on this page\n",
             *(_settled(claim, v.record) for claim, every in found.items() for v in every if v.place == "page"),
         ]
@@ -131,24 +127,24 @@ def ledger_of_claims(found: Mapping[str, list[Verdict]]) -> str:
 
 def _row(claim: str, every: list[Verdict]) -> str:
     columns = [[], [], [], []]
-    for place, link, record, seeds in every:
+    for place, link, record, runs in every:
         figures = _figures(claims.deciding(record))
         more = [f"and {len(figures) - MOST_FIGURES} more"] if len(figures) > MOST_FIGURES else []
-        cells = _outcome(record), "; ".join(figures[:MOST_FIGURES] + more), seeds, link
+        cells = _outcome(record), "; ".join(figures[:MOST_FIGURES] + more), runs, link
         for column, text in zip(columns, cells, strict=True):
             before = place if place == "page" else number_of(place)
             column.append(f"{before}: {text}" if len(every) > 1 and text is not link else text)
     said = claims.ledger()[claim]
-    cells = [claim, said["sentence"], said["said_by"], *("<br>".join(column) for column in columns)]
+    sentence = said["sentence"] + (f" (that is: {said['sense']})" if "sense" in said else "")
+    cells = [claim, sentence, said["said_by"], *("<br>".join(column) for column in columns)]
     if not every:
         cells[3] = "waits for its lesson"
     return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
 
 
 def _outcome(record: Mapping) -> str:
-    result = record["verdict"]
-    limits = f": {record['limits']}" if result in (claims.WITHIN, claims.UNTESTABLE) else ""
-    return f"{claims.SIGNS[result][0]} **{result}**{limits}"
+    result, limits = record["verdict"], claims.bounds(record)
+    return f"{claims.SIGNS[result][0]} **{result}**{f': {limits}' if limits else ''}"
 
 
 def _figures(figures: Mapping) -> list[str]:

@@ -12,6 +12,7 @@ import torch
 from course_lib.claims import Experiment, plain
 from course_lib.files import read_json, write_json
 from course_lib.tools import lessons
+from course_lib.trained import TrainedModel
 
 
 def record(experiment: Experiment) -> None:
@@ -54,7 +55,7 @@ def write(experiment: Experiment, entries: dict[str, dict]) -> None:
 def record_lesson(path, environment) -> None:
     """Executes a lesson, and records each of its experiments before its record is read."""
     module = "course_lib.tools.recording"
-    first = f"import {module}\n{module}.before_reading({module}.record)"
+    first = f"import {module}\n{module}.before_reading({module}.record)\n{module}.before_checking()"
     notebook = up_to_the_last_record(nbformat.read(path, as_version=4), first)
     if notebook.cells:
         lessons.execute(path, environment, notebook)
@@ -63,7 +64,8 @@ def record_lesson(path, environment) -> None:
 def up_to_the_last_record(notebook, first: str):
     """The notebook up to the last cell that reads a record, with a cell more before all others; empty if none does."""
     cells = [nbformat.v4.new_code_cell(first), *notebook.cells]
-    reading = [number for number, cell in enumerate(cells) if ".recorded()" in cell.source]
+    reads = ".recorded()", ".checked()"
+    reading = [number for number, cell in enumerate(cells) if any(read in cell.source for read in reads)]
     notebook.cells = cells[: reading[-1] + 1] if reading else []
     return notebook
 
@@ -82,6 +84,30 @@ def before_reading(do) -> None:
         return read(experiment)
 
     claims.Experiment.recorded = recorded
+
+
+def record_model(model: TrainedModel) -> None:
+    """Keeps the weights of the first recorded seed that learns what it must, unless today's code made those kept."""
+    try:
+        if model.kept()["hash"] == model.hash():
+            return
+    except LookupError:
+        pass
+    for seed in range(1, 6):
+        if model.able(trained := model.train(seed)):
+            return model.keep(seed, trained)
+    raise RuntimeError(f"the model {model.__name__} did not reach {model.at_least} of {model.what} with five seeds")
+
+
+def before_checking() -> None:
+    """In a kernel: records each model that is about to be checked."""
+    check = TrainedModel.checked
+
+    def checked(model):
+        record_model(model)
+        return check(model)
+
+    TrainedModel.checked = checked
 
 
 def defined_in(cell) -> list[str]:

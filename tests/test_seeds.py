@@ -1,0 +1,149 @@
+"""Verdicts under fresh seeds and other instruction sets: how they are tried, kept, counted, and what came out."""
+
+import os
+
+import nbformat
+import pytest
+
+import course_lib.__main__ as front_door
+from course_lib import claims
+from course_lib.curriculum import name_of
+from course_lib.tools import lessons, seeds
+
+SEEDS = 10
+OTHERWISE = 0.05  # of the runs
+
+
+# ---- what came out ----
+
+
+@pytest.mark.parametrize("path", lessons.find(), ids=lambda path: path.stem)
+def test_a_verdict_that_a_run_can_change_came_out_the_same_in_nearly_all(path):
+    tried = seeds.kept().get(name_of(path), {"claims": {}})
+    for box in claims.boxes(nbformat.read(path, as_version=4)):
+        if claims.rests_on(box) == "this run":
+            entry = tried["claims"][box["id"]]
+            assert entry["conditions"] == [box["as_said"], box["within"]], box["id"]
+            others = [run for run, verdict in entry["verdicts"].items() if verdict != box["verdict"]]
+            assert len(entry["verdicts"]) >= 2 * SEEDS, box["id"]
+            assert len(others) <= OTHERWISE * len(entry["verdicts"]), f"{box['id']}: {others}"
+
+
+@pytest.mark.parametrize("path", lessons.find(), ids=lambda path: path.stem)
+def test_what_is_called_recorded_or_counted_no_run_changes_and_everything_else_can_change(path):
+    """A figure that was the same in all runs can only be a share at its bound; else its name must say where it is from."""
+    entries = seeds.kept().get(name_of(path), {}).get("claims", {})
+    for box in claims.boxes(nbformat.read(path, as_version=4)):
+        if box["kind"] != "experiment":
+            continue
+        for name, value in entries.get(box["id"], {"figures": {}})["figures"].items():
+            if "recorded" in name or "counted" in name:
+                assert value != seeds.VARIES, f"{box['id']}: {name} is not the same in all runs"
+            else:
+                assert value in (seeds.VARIES, 0, 1), f"{box['id']}: {name} is {value} in all runs"
+
+
+# ---- how it is tried ----
+
+
+def box(verdict="holds", as_said="x > 1", figures=None, claim="N8"):
+    figures = figures or {"x": 2.0}
+    return {
+        "id": claim, "kind": "experiment", "verdict": verdict, "as_said": as_said, "within": "", "figures": figures,
+    }  # fmt: skip
+
+
+def lesson_with(path, *boxes):
+    outputs = [nbformat.v4.new_output("display_data", {claims.MIME: one}) for one in boxes]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("", outputs=outputs)])
+    nbformat.write(notebook, path)
+    return notebook
+
+
+@pytest.fixture
+def trial(tmp_path, monkeypatch):
+    monkeypatch.setattr(seeds, "FILE", tmp_path / "seeds.json")
+    monkeypatch.setattr(seeds, "here", lambda: ["plain", "AVX2", "AVX512"])
+    return tmp_path / "01_trial.ipynb"
+
+
+def test_runs_add_up_until_the_conditions_change(trial):
+    for run, verdict, x in [("1 plain", "holds", 2.0), ("1 AVX512", "does not hold", 0.5)]:
+        seeds.keep(trial, run, lesson_with(trial, box(verdict, figures={"x": x})))
+    seeds.keep(trial, "2 plain", None)
+    kept = seeds.kept()["trial"]
+    assert kept["runs"] == ["1 plain", "1 AVX512", "2 plain"]
+    assert kept["claims"]["N8"] == {
+        "conditions": ["x > 1", ""],
+        "verdicts": {"1 plain": "holds", "1 AVX512": "does not hold", "2 plain": "no verdict"},
+        "figures": {"x": seeds.VARIES},
+    }
+    assert (
+        seeds.agreement(trial).split() == "trial N8 same in 1 of 3 (holds: 1, does not hold: 1, no verdict: 1)".split()
+    )
+    seeds.keep(trial, "2 plain", lesson_with(trial, box(as_said="x > 0")))
+    assert seeds.kept()["trial"]["claims"]["N8"]["verdicts"] == {"2 plain": "holds"}
+
+
+def test_what_was_run_is_not_run_again_and_each_seed_meets_the_two_most_different_sets(trial):
+    seeds.keep(trial, "7 plain", lesson_with(trial, box()))
+    first, *others = seeds.still_to_run(trial, 3)
+    assert first[:2] == ("7 AVX512", "7") and first[2]["ATEN_CPU_CAPABILITY"] == "avx512"
+    assert [run.split()[1] for run, _, _ in others] == ["plain", "AVX512"] * 2
+    assert len({seed for _, seed, _ in others}) == 2 and all(f"{seed} " in run for run, seed, _ in others)
+
+
+def test_a_processor_with_one_set_gets_each_seed_once(trial, monkeypatch):
+    for sets in (["plain"], []):
+        monkeypatch.setattr(seeds, "here", lambda sets=sets: sets)
+        assert [run.split()[1:] for run, _, _ in seeds.still_to_run(trial, 2)] == [sets, sets]
+
+
+@pytest.mark.parametrize(
+    ("capability", "sets"),
+    [("AVX512", ["plain", "AVX2", "AVX512"]), ("AVX2", ["plain", "AVX2"]), ("DEFAULT", ["plain"]), ("NEON", [])],
+)
+def test_only_sets_that_the_processor_has_are_tried(monkeypatch, capability, sets):
+    monkeypatch.setattr(seeds.torch.backends.cpu, "get_cpu_capability", lambda: capability)
+    assert seeds.here() == sets
+
+
+def test_the_verb_gives_a_lesson_its_seed_and_set_and_a_cell_that_raises_counts_against_it(trial, monkeypatch, capsys):
+    monkeypatch.setattr(lessons, "NOTEBOOKS", trial.parent)
+    monkeypatch.setattr(front_door, "pages", lambda arguments: print("the pages are written"))
+    lesson_with(trial, box())
+    seen = []
+
+    def execute(path, environment):
+        seen.append((environment["COURSE_SEED"], environment["ATEN_CPU_CAPABILITY"], environment["COURSE_CACHE"]))
+        if len(seen) == 2:
+            raise lessons.LessonError("a cell raised")
+        return lesson_with(path, box())
+
+    monkeypatch.setattr(lessons, "execute", execute)
+    front_door.seeds(["2"])
+    printed = capsys.readouterr().out
+    assert [which for _, which, _ in seen] == ["default", "avx512"] * 2
+    assert len({cache for *_, cache in seen}) == 4 and not any(os.path.exists(cache) for *_, cache in seen)
+    assert "same in 3 of 4  (holds: 3, no verdict: 1)" in printed and printed.endswith("the pages are written\n")
+
+
+# ---- how it is counted ----
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({}, "2 of 3"),
+        ({"as_said": "x > 2"}, "not tried"),
+        ({"as_said": "x_recorded > 2", "figures": {"x_recorded": 3}}, "records"),
+        ({"as_said": "x_recorded > y", "figures": {"x_recorded": 3, "y": 1}}, "not tried"),
+        ({"as_said": "x_counted > 2", "figures": {"x_counted": 3}}, "arithmetic"),
+        ({"kind": "proof"}, "arithmetic"),
+        ({"kind": "cannot be tested", "as_said": "", "figures": {}}, ""),
+    ],
+)
+def test_only_verdicts_that_a_run_can_change_are_counted(changed, said):
+    entry = {"conditions": ["x > 1", ""], "verdicts": {"7": "holds", "8": "does not hold", "9": "holds"}}
+    assert seeds.same({**box(), **changed}, entry) == said
+    assert seeds.same(box(), None) == "not tried"
