@@ -15,12 +15,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 
-from IPython.display import display
+from IPython.display import Markdown, display
 
+from course_lib import speed
 from course_lib.curriculum import name_of
 from course_lib.files import DATA, read_json
 from course_lib.fingerprint import fingerprint
-from course_lib.processes import side_by_side
+from course_lib.processes import in_a_notebook, side_by_side
 from course_lib.trained import TrainedModel
 from course_lib.training import course_seed
 
@@ -284,7 +285,7 @@ class Experiment:
 
 
 class Lesson:
-    """What a lesson's experiments and verdicts belong to.
+    """What a lesson's experiments and verdicts belong to; in a notebook it says how long the lesson computes here.
 
     >>> lesson = Lesson("rnn_bottleneck")
     >>> @lesson.experiment(variants={"fair": {"sides": 6}})
@@ -296,6 +297,8 @@ class Lesson:
 
     def __init__(self, name: str):
         self.name = name_of(name)  # in older workbooks its number stands before it
+        if in_a_notebook() and (minutes := speed.announce(self.name)):
+            display(Markdown(minutes))
 
     def experiment(self, *, variants: dict[str, dict], seeds: int = 5, alone: bool = False) -> Callable:
         """Makes an experiment of a function `f(seed, **settings)` that returns numbers, lists and dicts.
