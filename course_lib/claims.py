@@ -217,10 +217,16 @@ def plain(value):
 
 @dataclass(frozen=True)
 class Recorded:
-    """Results of the recorded seeds, variant by variant; `label` says what a figure is to call them."""
+    """Results of the recorded seeds, variant by variant.
+
+    Args:
+        label: what a figure is to call them.
+        made: on what they were made: day, torch, processor, and how fast it was (for a table of seconds).
+    """
 
     results: dict[str, list]
     label: str
+    made: str
 
 
 class Experiment:
@@ -281,7 +287,8 @@ class Experiment:
             what = f"not recorded: {', '.join(absent)}" if absent else f"recorded by other code: {', '.join(stale)}"
             raise LookupError(f"{self.name} is {what}; `make record` records it")
         label = f"recorded: {len(wanted)} seeds" + (", by other code than this" if stale else "")
-        return Recorded({v: [kept[v]["seeds"][seed] for seed in wanted] for v in kept}, label)
+        made = "; ".join(sorted({machine for entry in kept.values() for machine in entry.get("made", [])}))
+        return Recorded({v: [kept[v]["seeds"][seed] for seed in wanted] for v in kept}, label, made)
 
 
 class Lesson:

@@ -368,3 +368,4 @@ def test_a_record_says_on_what_it_was_made(experiment, recorded):
     power.file.write_text(json.dumps({"power": older}), "utf-8")
     record(power)
     assert power.kept()["wide"]["made"] == ["2025-01-01, torch 2.0, DEFAULT", machine()]
+    assert power.recorded().made == f"2025-01-01, torch 2.0, DEFAULT; {machine()}"
