@@ -10,6 +10,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from course_lib.files import DATA, ROOT
@@ -93,11 +94,15 @@ def ruff_and_pytest(arguments):
 
 def notebooks(arguments):
     """execute the lessons and save them in place (all, or those named: 01 02)"""
+    from course_lib import speed
+    from course_lib.curriculum import name_of
     from course_lib.tools import lessons
 
-    with clean_run(COURSE_MODE="strict") as environment:
-        for path in lessons.find(arguments):
+    for path in lessons.find(arguments):
+        with clean_run(COURSE_MODE="strict") as environment:
+            started = time.perf_counter()
             lessons.save(path, lessons.execute(path, environment))
+            speed.measured(name_of(path), time.perf_counter() - started)
     pages([])
 
 
@@ -158,8 +163,10 @@ def pages(arguments):
 
 def bench(arguments):
     """compare the speed of attention and the Transformer with textbook forms and torch's modules (about a minute)"""
+    from course_lib import speed
     from course_lib.tools import bench
 
+    print(f"{speed.machine()}\n")
     for compare in (bench.compare, bench.compare_heads, bench.compare_transformers, bench.compare_decoding):
         print(compare(), flush=True, end="\n\n")
 

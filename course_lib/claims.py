@@ -15,12 +15,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 
-from IPython.display import display
+from IPython.display import Markdown, display
 
+from course_lib import speed
 from course_lib.curriculum import name_of
 from course_lib.files import DATA, read_json
 from course_lib.fingerprint import fingerprint
-from course_lib.processes import side_by_side
+from course_lib.processes import in_a_notebook, side_by_side
 from course_lib.trained import TrainedModel
 from course_lib.training import course_seed
 
@@ -216,10 +217,16 @@ def plain(value):
 
 @dataclass(frozen=True)
 class Recorded:
-    """Results of the recorded seeds, variant by variant; `label` says what a figure is to call them."""
+    """Results of the recorded seeds, variant by variant.
+
+    Args:
+        label: what a figure is to call them.
+        made: on what they were made: day, torch, processor, and how fast it was (for a table of seconds).
+    """
 
     results: dict[str, list]
     label: str
+    made: str
 
 
 class Experiment:
@@ -280,11 +287,12 @@ class Experiment:
             what = f"not recorded: {', '.join(absent)}" if absent else f"recorded by other code: {', '.join(stale)}"
             raise LookupError(f"{self.name} is {what}; `make record` records it")
         label = f"recorded: {len(wanted)} seeds" + (", by other code than this" if stale else "")
-        return Recorded({v: [kept[v]["seeds"][seed] for seed in wanted] for v in kept}, label)
+        made = "; ".join(sorted({machine for entry in kept.values() for machine in entry.get("made", [])}))
+        return Recorded({v: [kept[v]["seeds"][seed] for seed in wanted] for v in kept}, label, made)
 
 
 class Lesson:
-    """What a lesson's experiments and verdicts belong to.
+    """What a lesson's experiments and verdicts belong to; in a notebook it says how long the lesson computes here.
 
     >>> lesson = Lesson("rnn_bottleneck")
     >>> @lesson.experiment(variants={"fair": {"sides": 6}})
@@ -296,6 +304,8 @@ class Lesson:
 
     def __init__(self, name: str):
         self.name = name_of(name)  # in older workbooks its number stands before it
+        if in_a_notebook() and (minutes := speed.announce(self.name)):
+            display(Markdown(minutes))
 
     def experiment(self, *, variants: dict[str, dict], seeds: int = 5, alone: bool = False) -> Callable:
         """Makes an experiment of a function `f(seed, **settings)` that returns numbers, lists and dicts.

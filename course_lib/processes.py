@@ -17,6 +17,8 @@ from tqdm import tqdm
 
 AT_ONCE = 2
 REFRESH = 0.25  # seconds
+PATIENCE = 3.0  # seconds without a word
+ALL = "all of this cell"
 
 _to_parent = None  # in a worker: the queue that carries its progress
 _pool: tuple | None = None  # here: the workers and that queue, kept because starting them takes seconds
@@ -35,7 +37,7 @@ class Lines:
         if not final and time.monotonic() - self.drawn < REFRESH:
             return
         self.drawn = time.monotonic()
-        if not _in_a_notebook():
+        if not in_a_notebook():
             end = "\n" if final else ""
             sys.stderr.write(f"\r\x1b[K{text}{end}")
             return
@@ -47,8 +49,17 @@ class Lines:
         else:
             self.handle.update(bundle, raw=True)
 
+    def drop(self, label: str) -> None:
+        """Takes away a line that is no result."""
+        if self.lines.pop(label, None) is None:
+            return
+        if self.handle is not None:
+            self.handle.update({"text/plain": "\n".join(self.lines.values())}, raw=True)
+        elif not in_a_notebook():
+            sys.stderr.write("\r\x1b[K")
 
-def _in_a_notebook() -> bool:
+
+def in_a_notebook() -> bool:
     ipython = sys.modules.get("IPython")
     return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
 
@@ -82,7 +93,7 @@ class Progress:
         if _to_parent is None:
             self.lines.show(self.label, text, final)
         else:
-            _to_parent.put((self.label, text, final))
+            _to_parent.put((self.label, text, final, self.done / max(1, self.total)))
 
 
 def _start_worker(to_parent) -> None:
@@ -123,6 +134,15 @@ def _end_workers() -> None:
         _pool = None
 
 
+def _time_left(elapsed: float, jobs: int, done: int, shares: dict[str, float]) -> str:
+    """What is said of all jobs together, where their own bars do not: of more than run at once, or of those without."""
+    share = max(done, min(jobs, sum(shares.values()))) / jobs
+    if elapsed < PATIENCE or (shares and jobs <= AT_ONCE):
+        return ""
+    left = f", about {elapsed / share - elapsed:.0f} s left" if share > 0.05 else ""
+    return f"{ALL}: {elapsed:.0f} s so far{left}"
+
+
 def side_by_side(jobs: dict[str, Callable[[], object]], finished: Callable[[str, object], None] | None = None) -> dict:
     """Runs the jobs in worker processes, two at a time, and returns their results by name.
 
@@ -132,18 +152,22 @@ def side_by_side(jobs: dict[str, Callable[[], object]], finished: Callable[[str,
     pool, progress = _workers()
     # What the notebook's cells say, so that a worker can find a function's source (see `fingerprint`).
     cells = {name: entry for name, entry in linecache.cache.items() if len(entry) == 4 and entry[1] is None}
-    lines, results = Lines(), {}
+    lines, results, shares, started = Lines(), {}, {}, time.monotonic()
     try:
         waiting = {pool.submit(_call, cloudpickle.dumps(job), cells): name for name, job in jobs.items()}
         while waiting:
             done, _ = wait(waiting, timeout=REFRESH, return_when="FIRST_COMPLETED")
             while not progress.empty():  # a job has written its last line before it is done
-                lines.show(*progress.get())
+                label, text, final, shares[label] = progress.get()
+                lines.show(label, text, final)
             for future in done:
                 name = waiting.pop(future)
                 results[name] = pickle.loads(future.result())
                 if finished:
                     finished(name, results[name])
+            if waiting and (told := _time_left(time.monotonic() - started, len(jobs), len(results), shares)):
+                lines.show(ALL, told, False)
+        lines.drop(ALL)
     except BaseException:
         _end_workers()
         raise

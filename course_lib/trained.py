@@ -1,4 +1,4 @@
-"""The trained model that a lesson reads: this run's, if it has learned what the lesson speaks of; else the recorded one.
+"""The trained model that a lesson reads: this run's, if it learned what the lesson speaks of; else the recorded one.
 
 The recorded one is a file of weights for each such model in data/models, which `make record` writes.
 """

@@ -361,9 +361,11 @@ def test_reading_a_record_never_runs_or_writes(experiment, recorded, monkeypatch
 def test_a_record_says_on_what_it_was_made(experiment, recorded):
     power, _ = experiment(seeds=3)
     assert [entry["made"] for entry in power.kept().values()] == [[machine()]] * 2
-    day, torch_version, processor = machine().split(", ")
+    day, torch_version, processor, factor = machine().split(", ")
     assert day == date.today().isoformat() and torch_version == f"torch {torch.__version__}" and processor
+    assert re.fullmatch(r"\d+\.\d times the reference's seconds", factor)
     older = {variant: {**entry, "made": ["2025-01-01, torch 2.0, DEFAULT"]} for variant, entry in power.kept().items()}
     power.file.write_text(json.dumps({"power": older}), "utf-8")
     record(power)
     assert power.kept()["wide"]["made"] == ["2025-01-01, torch 2.0, DEFAULT", machine()]
+    assert power.recorded().made == f"2025-01-01, torch 2.0, DEFAULT; {machine()}"

@@ -17,7 +17,7 @@ from running_lab import Lab, own_copy
 
 import course_lib
 from course_lib import __main__ as front_door
-from course_lib import claims
+from course_lib import claims, speed
 from course_lib.tools import lessons
 
 ROOT = Path(__file__).parent.parent
@@ -60,6 +60,11 @@ def test_checks_are_strict_and_end_with_the_first_failure(verb, lessons_too, mon
     assert ("not notebook and not browser" in options) == (not lessons_too)
 
 
+@pytest.fixture(autouse=True)
+def seconds_of_trials_are_not_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(speed, "MINUTES", tmp_path / "minutes.json")
+
+
 @pytest.mark.parametrize("verb", [front_door.notebooks, front_door.record])
 def test_lessons_are_executed_in_strict_mode(verb, monkeypatch, tmp_path):
     def execute(path, environment, notebook=None):
@@ -82,7 +87,7 @@ def test_lessons_are_executed_in_strict_mode(verb, monkeypatch, tmp_path):
         assert seen == [("strict", "as it is")] * 2 + ["the pages"]
     else:
         ((mode, (first, *before)),) = seen
-        assert mode == "strict" and tuple(before) == sources and first.endswith("recording.record)")
+        assert mode == "strict" and tuple(before) == sources and first.endswith("recording.before_checking()")
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")

@@ -13,7 +13,7 @@ import pytest
 from course_lib.files import ROOT
 
 FLOORS = [
-    ["files", "curriculum", "masks", "attention_map", "toy_french", "corpus", "fingerprint"],
+    ["files", "curriculum", "speed", "masks", "attention_map", "toy_french", "corpus", "fingerprint"],
     ["attention", "positions", "layers"],
     ["recurrent", "transformer"],
     ["processes", "decoding", "metrics", "training"],
@@ -26,7 +26,7 @@ OUTSIDE = {
     "tools.environment": {"files"},
     "tools.lessons": {"files"},
     "tools.seeds": {"claims", "curriculum", "files", "tools.lessons"},
-    "tools.recording": {"claims", "files", "trained", "tools.lessons"},
+    "tools.recording": {"claims", "files", "speed", "trained", "tools.lessons"},
     "tools.restamp": {"claims", "curriculum", "files", "processes", "tools.lessons", "tools.recording"},
     "tools.pages": {"claims", "curriculum", "glossary", "tools.lessons", "tools.seeds"},
     "tools.bench": {"attention", "corpus", "positions", "recurrent", "training", "transformer"},
@@ -39,7 +39,17 @@ OUTSIDE = {
     },
     "grading": {"checks", "files", "tools.workbook"},
     "__main__": {
-        *("files", "grading", "tools.bench", "tools.environment", "tools.lessons", "tools.pages", "tools.site"),
+        *(
+            "curriculum",
+            "files",
+            "grading",
+            "speed",
+            "tools.bench",
+            "tools.environment",
+            "tools.lessons",
+            "tools.pages",
+            "tools.site",
+        ),
         *("tools.recording", "tools.restamp", "tools.seeds", "tools.slides", "tools.workbook"),
     },
 }

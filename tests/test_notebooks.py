@@ -1,16 +1,19 @@
 """What every lesson must have, whatever it teaches; and that each of these checks can fail."""
 
 import ast
+import os
 import re
 from pathlib import Path
 
+import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from nbformat.v4.nbjson import reads, writes  # as it is: nbformat.read would mend what is wrong with cell ids
 
 from course_lib import curriculum
-from course_lib.claims import MIME, boxes, ledger, missing_boxes
+from course_lib.claims import MIME, NOT, boxes, ledger, missing_boxes
 from course_lib.curriculum import name_of
+from course_lib.tools import lessons, seeds
 
 LESSONS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
 LARGEST = 1_500_000  # bytes
@@ -46,6 +49,17 @@ def typed_figures(source):
     verdicts = [call for call in calls if getattr(call.func, "attr", getattr(call.func, "id", "")) == "verdict"]
     arguments = [call.args[1] for call in verdicts if len(call.args) > 1]
     return [a for a in arguments if not any(isinstance(node, ast.Name) for node in ast.walk(a))]
+
+
+def a_cross_says_what_was_tried(notebook, lesson):
+    crosses = [box for box in boxes(notebook) if box["verdict"] == NOT and box["kind"] == "experiment"]
+    return [box["id"] for box in crosses if not box["scope"]]
+
+
+def imports_are_folded(notebook, lesson):
+    """They are not what a visitor should see first."""
+    importing = [cell for cell in code_cells(notebook) if re.match(r"import |from ", cell.source)]
+    return [cell.id for cell in importing if not lessons.is_folded(cell)]
 
 
 def few_boxes_stand_on_the_lecture_path(notebook, lesson):
@@ -106,6 +120,8 @@ CHECKS = [
     every_claim_has_a_box,
     every_box_is_in_the_ledger,
     every_box_is_of_figures_that_were_computed,
+    a_cross_says_what_was_tried,
+    imports_are_folded,
     few_boxes_stand_on_the_lecture_path,
     cells_were_run_in_order,
     pictures_have_an_alt_text,
@@ -133,13 +149,26 @@ def test_lesson(path, check):
     assert check(reads(path.read_text(encoding="utf-8")), name_of(path)) == []
 
 
+@pytest.mark.notebook
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_a_lesson_says_the_same_on_the_plainest_processor(path, tmp_path):
+    """Its asserts hold the prose to what comes out; nbval runs them on all that this processor has."""
+    variables = {**seeds.SETS["plain"], "COURSE_CACHE": str(tmp_path), "COURSE_MODE": "strict"}
+    executed = lessons.execute(path, {**os.environ, **variables})
+    saved = {box["id"]: box["verdict"] for box in boxes(nbformat.read(path, as_version=4))}
+    assert {box["id"]: box["verdict"] for box in boxes(executed)} == saved
+
+
 # ---- a notebook that pleases every check, and one that displeases each ----
 
 LESSON = "rnn_bottleneck"
 
 
 def box(claim):
-    return new_output("display_data", {MIME: {"id": claim, "verdict": "holds"}, "text/plain": claim})
+    return new_output(
+        "display_data",
+        {MIME: {"id": claim, "verdict": "holds", "kind": "experiment", "scope": ""}, "text/plain": claim},
+    )
 
 
 def picture(alt):
@@ -181,6 +210,15 @@ def unknown_box(notebook):
 
 def typed_figure(notebook):
     next(c for c in notebook.cells if c.id.startswith(("first", "then"))).source = "claims.verdict('N8', {'x': 0.9})"
+
+
+def a_cross_alone(notebook):
+    record = next(c for c in notebook.cells if c.id.startswith(("first", "then"))).outputs[0].data[MIME]
+    record.update(verdict=NOT)
+
+
+def imports_shown(notebook):
+    cell(notebook, "printed").source = "import torch"
 
 
 def nine_boxes(notebook):
@@ -244,6 +282,8 @@ FAULTS = {
     no_box: every_claim_has_a_box,
     unknown_box: every_box_is_in_the_ledger,
     typed_figure: every_box_is_of_figures_that_were_computed,
+    a_cross_alone: a_cross_says_what_was_tried,
+    imports_shown: imports_are_folded,
     nine_boxes: few_boxes_stand_on_the_lecture_path,
     not_run: cells_were_run_in_order,
     run_twice: cells_were_run_in_order,

@@ -10,6 +10,7 @@ from functools import partial
 
 import pytest
 
+from course_lib import processes
 from course_lib.processes import Progress, side_by_side
 
 
@@ -159,6 +160,29 @@ def test_bars_of_workers_end_as_one_line_each(capsys):
     written = capsys.readouterr().err
     assert "loss 0.50" in written
     assert sorted(screen(written)) == ["", "first: 8 steps", "second: 8 steps", "third: 8 steps"]
+
+
+def test_more_runs_than_fit_at_once_say_how_long_all_will_take_and_leave_no_trace(capsys, monkeypatch):
+    monkeypatch.setattr(processes, "PATIENCE", 0.0)
+    side_by_side({name: partial(count, name, 40) for name in ("first", "second", "third")})
+    written = capsys.readouterr().err
+    assert re.search(r"all of this cell: \d s so far, about \d+ s left", written)
+    assert sorted(screen(written)) == ["", "first: 40 steps", "second: 40 steps", "third: 40 steps"]
+
+
+@pytest.mark.parametrize(
+    ("elapsed", "jobs", "done", "shares", "said"),
+    [
+        (2, 5, 0, {"a": 0.9}, ""),
+        (30, 2, 0, {"a": 0.5, "b": 0.5}, ""),
+        (30, 2, 0, {}, "30 s so far"),
+        (30, 2, 1, {}, "30 s so far, about 30 s left"),
+        (30, 4, 1, {"a": 1.0, "b": 0.5, "c": 0.5}, "30 s so far, about 30 s left"),
+        (30, 4, 3, {"a": 1.0}, "30 s so far, about 10 s left"),
+    ],
+)
+def test_the_time_left_is_told_where_no_bar_tells_it(elapsed, jobs, done, shares, said):
+    assert processes._time_left(elapsed, jobs, done, shares).removeprefix(f"{processes.ALL}: ") == said
 
 
 def test_no_last_line_comes_late(capsys):

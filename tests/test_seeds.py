@@ -31,7 +31,7 @@ def test_a_verdict_that_a_run_can_change_came_out_the_same_in_nearly_all(path):
 
 @pytest.mark.parametrize("path", lessons.find(), ids=lambda path: path.stem)
 def test_what_is_called_recorded_or_counted_no_run_changes_and_everything_else_can_change(path):
-    """A figure that was the same in all runs can only be a share at its bound; else its name must say where it is from."""
+    """A figure that was the same in all runs is a share at its bound, or its name says where it comes from."""
     entries = seeds.kept().get(name_of(path), {}).get("claims", {})
     for box in claims.boxes(nbformat.read(path, as_version=4)):
         if box["kind"] != "experiment":

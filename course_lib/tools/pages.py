@@ -28,10 +28,10 @@ What people say about attention, and what came out when it was put to the test. 
 of an experiment or a proof, in the cell that the last column leads to. What needs no experiment, or allows none, is
 [settled on this page](#Settled-on-this-page). The figures are those that the verdict turned on.
 
-*Runs*: how often the verdict came out the same when the lesson ran with seeds that nobody picked, on the plainest and on
-the richest instruction set of a processor (`make seeds`); or, where no run can change it, what it rests on: records of
-several seeds, or arithmetic. A number before a colon is the lesson's. This page is written by `make pages` from what the
-lessons put out.
+*Runs*: how often the verdict came out the same when the lesson ran with seeds that nobody picked, on the plainest and
+on the richest instruction set of a processor (`make seeds`); or, where no run can change it, what it rests on: records
+of several seeds, or arithmetic. A number before a colon is the lesson's. This page is written by `make pages` from what
+the lessons put out.
 """
 
 

@@ -9,6 +9,7 @@ from datetime import date
 import nbformat
 import torch
 
+from course_lib import speed
 from course_lib.claims import Experiment, plain
 from course_lib.files import read_json, write_json
 from course_lib.tools import lessons
@@ -39,9 +40,9 @@ def record(experiment: Experiment) -> None:
 
 
 def machine() -> str:
-    """What figures may depend on, beside the code: the day, torch's version, and the processor's instructions."""
+    """What figures may depend on, beside the code: the day, torch's version, the processor's instructions and speed."""
     where = torch.cuda.get_device_name() if torch.cuda.is_available() else torch.backends.cpu.get_cpu_capability()
-    return f"{date.today()}, torch {torch.__version__}, {where}"
+    return f"{date.today()}, torch {torch.__version__}, {where}, {speed.factor():.1f} times the reference's seconds"
 
 
 def write(experiment: Experiment, entries: dict[str, dict]) -> None:

@@ -7,7 +7,6 @@ Where the two are equal, the record gets today's hash.
 
 import inspect
 import io
-import json
 import subprocess
 import tarfile
 import textwrap

@@ -15,7 +15,6 @@ import torch
 from course_lib.claims import boxes, deciding, rests_on
 from course_lib.curriculum import name_of
 from course_lib.files import DATA, read_json, write_json
-from course_lib.tools import lessons
 
 FILE = DATA / "seeds.json"
 VARIES = "varies"
