@@ -322,10 +322,15 @@ class Lesson:
         return lambda train: TrainedModel(train, build, ability, what, at_least)
 
 
-def boxes(notebook) -> list[dict]:
-    """The records of all verdict boxes in the outputs of a notebook (a dict as nbformat reads it)."""
+def shown_as(mime: str, notebook) -> list:
+    """What the outputs of a notebook (a dict as nbformat reads it) hold of this type."""
     outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", [])]
-    return [output["data"][MIME] for output in outputs if MIME in output.get("data", {})]
+    return [output["data"][mime] for output in outputs if mime in output.get("data", {})]
+
+
+def boxes(notebook) -> list[dict]:
+    """The records of all verdict boxes in the outputs of a notebook."""
+    return shown_as(MIME, notebook)
 
 
 def missing_boxes(notebook, lesson: str) -> set[str]:

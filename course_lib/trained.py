@@ -8,13 +8,14 @@ import os
 from collections.abc import Callable
 
 import torch
-from IPython.display import Markdown, display
+from IPython.display import display
 from torch import nn
 
 from course_lib.files import DATA, replacing
 from course_lib.fingerprint import fingerprint
 from course_lib.training import course_seed
 
+MIME = "application/vnd.attention-measured.ability+json"
 FOLDER = DATA / "models"
 RECORDED = "recorded"  # given in place of a seed
 
@@ -82,7 +83,7 @@ class TrainedModel:
     def checked(self) -> nn.Module:
         """Trains with the course's seed, says whether the model has learned it, and returns the one to go on with."""
         kept, model = self.kept(), self.train(course_seed())
-        share = self.ability(model)
+        share = float(self.ability(model))
         if share >= self.at_least:
             self.seed = course_seed()
             said = f"This run has learned it: {share:.0%} of {self.what}."
@@ -92,5 +93,6 @@ class TrainedModel:
                 f"**This run has not learned it:** {share:.0%} of {self.what}, and {self.at_least:.0%} are needed. "
                 f"What follows is shown with the recorded model ({kept['share']:.0%})."
             )
-        display(Markdown(said))
+        record = {"model": self.__name__, "share": share, "at_least": self.at_least}
+        display({MIME: record, "text/markdown": said, "text/plain": said.replace("*", "")}, raw=True)
         return self(self.seed)

@@ -298,9 +298,9 @@ cat_score = 1.05"""
     "text", ["<div>" * 9_999, "<table>" * 20_000, "<b></i>" * 5_000, "<!--" * 9_999, "&" * 100_000]
 )
 def test_cleaning_ends(text):
-    started = time.monotonic()
+    started = time.process_time()
     cleaning.clean(text)
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10
 
 
 def test_nbgraders_own_commands_have_the_same_exporter():

@@ -25,7 +25,7 @@ OUTSIDE = {
     "tools": set(),
     "tools.environment": {"files"},
     "tools.lessons": {"files"},
-    "tools.seeds": {"claims", "curriculum", "files", "tools.lessons"},
+    "tools.seeds": {"claims", "curriculum", "files", "trained"},
     "tools.recording": {"claims", "files", "speed", "trained", "tools.lessons"},
     "tools.restamp": {"claims", "curriculum", "files", "processes", "tools.lessons", "tools.recording"},
     "tools.pages": {"claims", "curriculum", "glossary", "tools.lessons", "tools.seeds"},

@@ -6,7 +6,7 @@ import nbformat
 import pytest
 
 import course_lib.__main__ as front_door
-from course_lib import claims
+from course_lib import claims, trained
 from course_lib.curriculum import name_of
 from course_lib.tools import lessons, seeds
 
@@ -27,6 +27,16 @@ def test_a_verdict_that_a_run_can_change_came_out_the_same_in_nearly_all(path):
             others = [run for run, verdict in entry["verdicts"].items() if verdict != box["verdict"]]
             assert len(entry["verdicts"]) >= 2 * SEEDS, box["id"]
             assert len(others) <= OTHERWISE * len(entry["verdicts"]), f"{box['id']}: {others}"
+
+
+@pytest.mark.parametrize("path", lessons.find(), ids=lambda path: path.stem)
+def test_a_model_that_a_lesson_reads_learned_what_it_must_in_nearly_all(path):
+    read = claims.shown_as(trained.MIME, nbformat.read(path, as_version=4))
+    models = seeds.kept().get(name_of(path), {"models": {}})["models"]
+    assert set(models) >= {told["model"] for told in read}
+    for model, told in models.items():
+        failed = {run: share for run, share in told["shares"].items() if share < told["at_least"]}
+        assert len(told["shares"]) >= 2 * SEEDS and len(failed) <= OTHERWISE * len(told["shares"]), (model, failed)
 
 
 @pytest.mark.parametrize("path", lessons.find(), ids=lambda path: path.stem)
@@ -91,6 +101,19 @@ def test_what_was_run_is_not_run_again_and_each_seed_meets_the_two_most_differen
     assert first[:2] == ("7 AVX512", "7") and first[2]["ATEN_CPU_CAPABILITY"] == "avx512"
     assert [run.split()[1] for run, _, _ in others] == ["plain", "AVX512"] * 2
     assert len({seed for _, seed, _ in others}) == 2 and all(f"{seed} " in run for run, seed, _ in others)
+
+
+def test_what_a_model_had_learned_is_kept(trial):
+    for run, share in [("1 plain", 0.97), ("1 AVX512", 0.63)]:
+        notebook = lesson_with(trial)
+        record = {"model": "taught", "share": share, "at_least": 0.95}
+        notebook.cells[0].outputs = [nbformat.v4.new_output("display_data", {trained.MIME: record})]
+        seeds.keep(trial, run, notebook)
+    seeds.keep(trial, "2 plain", None)
+    assert seeds.kept()["trial"]["models"] == {
+        "taught": {"at_least": 0.95, "shares": {"1 plain": 0.97, "1 AVX512": 0.63}}
+    }
+    assert seeds.agreement(trial) == "trial taught: learned in 1 of 2 runs"
 
 
 def test_a_processor_with_one_set_gets_each_seed_once(trial, monkeypatch):

@@ -24,7 +24,7 @@ def made(tmp_path, monkeypatch):
     monkeypatch.setenv("COURSE_MODE", "")
     monkeypatch.setenv("COURSE_SEED", "0")
     shown = []
-    monkeypatch.setattr(trained, "display", lambda markdown: shown.append(markdown.data))
+    monkeypatch.setattr(trained, "display", lambda bundle, raw: shown.append(bundle))
 
     def make(**abilities):
         reached, done = {int(name[1:]): value for name, value in abilities.items()}, []
@@ -46,7 +46,7 @@ def test_this_runs_model_is_read_if_it_can_do_what_it_must(made):
     model = made(s0=0.97, s1=1.0)
     recording.record_model(model)
     assert share(model.checked()) == pytest.approx(0.97) and model.seed == 0
-    assert model.shown == ["This run has learned it: 97% of the pronouns are right."]
+    assert model.shown[0]["text/markdown"] == "This run has learned it: 97% of the pronouns are right."
 
 
 def test_else_the_recorded_one_is_and_the_lesson_says_so(made):
@@ -55,7 +55,9 @@ def test_else_the_recorded_one_is_and_the_lesson_says_so(made):
     read = model.checked()
     assert share(read) == pytest.approx(0.99) and not read.training and model.seed == trained.RECORDED
     assert share(model(model.seed)) == pytest.approx(0.99) and share(model(0)) == pytest.approx(0.63)
-    (said,) = model.shown
+    (shown,) = model.shown
+    assert shown[trained.MIME] == {"model": "taught", "share": pytest.approx(0.63), "at_least": 0.95}
+    said = shown["text/markdown"]
     assert "has not learned it:** 63% of the pronouns" in said and "95% are needed" in said and "(99%)" in said
 
 

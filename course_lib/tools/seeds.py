@@ -1,7 +1,8 @@
 """Runs lessons with fresh seeds under several instruction sets, and keeps what became of their verdicts.
 
 A run is a seed and an instruction set. Of a claim is kept how it is decided today, its verdict in each run, and each
-figure that decides it: its value while all runs agree, `VARIES` once two differ.
+figure that decides it: its value while all runs agree, `VARIES` once two differ. Of a model that the lesson reads, what
+it had learned in each run.
 """
 
 import random
@@ -12,7 +13,8 @@ from pathlib import Path
 import nbformat
 import torch
 
-from course_lib.claims import boxes, deciding, rests_on
+from course_lib import trained
+from course_lib.claims import boxes, deciding, rests_on, shown_as
 from course_lib.curriculum import name_of
 from course_lib.files import DATA, read_json, write_json
 
@@ -38,7 +40,7 @@ def here() -> list[str]:
 
 
 def kept() -> dict:
-    """By lesson: the runs that were tried, and by claim `conditions`, `verdicts` and `figures`."""
+    """By lesson: its `runs`; by claim `conditions`, `verdicts` and `figures`; by model `at_least` and `shares`."""
     return read_json(FILE)
 
 
@@ -60,8 +62,9 @@ def keep(path: Path, run: str, notebook) -> None:
 
     What a claim got under other conditions than today's is dropped.
     """
-    before = kept().get(name_of(path), {"runs": [], "claims": {}})
-    found = {box["id"]: box for box in boxes(notebook or {"cells": []})}
+    before = kept().get(name_of(path), {"runs": [], "claims": {}, "models": {}})
+    notebook = notebook or {"cells": []}
+    found = {box["id"]: box for box in boxes(notebook)}
     claims = {}
     for box in boxes(nbformat.read(path, as_version=4)) + list(found.values()):
         entry = {"conditions": [box["as_said"], box["within"]], "verdicts": {}, "figures": {}}
@@ -76,8 +79,12 @@ def keep(path: Path, run: str, notebook) -> None:
             "verdicts": {**entry["verdicts"], run: verdict},
             "figures": {**entry["figures"], **{n: _agreed(entry["figures"], n, v) for n, v in figures.items()}},
         }
+    models = before["models"]
+    for told in shown_as(trained.MIME, notebook):
+        shares = models.get(told["model"], {"shares": {}})["shares"]
+        models[told["model"]] = {"at_least": told["at_least"], "shares": {**shares, run: told["share"]}}
     runs = before["runs"] + [run] * (run not in before["runs"])
-    write_json(FILE, kept() | {name_of(path): {"runs": runs, "claims": claims}})
+    write_json(FILE, kept() | {name_of(path): {"runs": runs, "claims": claims, "models": models}})
 
 
 def _agreed(before: Mapping, name: str, value):
@@ -95,11 +102,14 @@ def same(record: Mapping, entry: Mapping | None) -> str:
 
 
 def agreement(path: Path) -> str:
-    """A line for each verdict of a lesson that a run can change."""
+    """A line for each verdict of a lesson that a run can change, and for each model that it reads."""
     lines = []
     for box in boxes(nbformat.read(path, as_version=4)):
         entry = kept().get(name_of(path), {}).get("claims", {}).get(box["id"])
         if rests_on(box) == "this run" and entry:
             tally = ", ".join(f"{v}: {n}" for v, n in Counter(entry["verdicts"].values()).most_common())
             lines.append(f"{name_of(path) + ' ' + box['id']:<28} same in {same(box, entry)}  ({tally})")
+    for model, told in kept().get(name_of(path), {}).get("models", {}).items():
+        learned = sum(share >= told["at_least"] for share in told["shares"].values())
+        lines.append(f"{name_of(path) + ' ' + model}: learned in {learned} of {len(told['shares'])} runs")
     return "\n".join(lines) or f"{name_of(path)}: no verdict that a run can change"
