@@ -10,13 +10,15 @@ from course_lib.checks.engine import Case, Exercise, Misconception, Question
 
 HAND = 'lesson 2, "By hand: le chat noir"; glossary.show("attention weight")'
 SCORE = 'lesson 2, "Where the scores come from"; glossary.show("additive score")'
-CONTEXT = 'lesson 2, "A flashlight"; glossary.show("context vector")'
-PADDING = 'glossary.show("mask"); glossary.show("context vector")'
+CONTEXT = 'lesson 2, "Sentences of unequal length"; glossary.show("context vector")'
+PADDING = 'lesson 2, "Sentences of unequal length"; glossary.show("mask")'
 ERROR_RATE = 'lesson 2, "How far from the gold links?"; glossary.show("alignment error rate")'
 HIDING = 'lesson 2, "Is the map an explanation?"'
 
 
-# ---- the weights of the notes, by hand ----
+# ---- three weights, by hand ----
+
+SCORES = 1.5, 0.4, -0.7
 
 
 def shares(*scores: float) -> list[float]:
@@ -26,32 +28,32 @@ def shares(*scores: float) -> list[float]:
 FIRST_WEIGHTS = Question(
     "first_weights",
     "bahdanau_attention",
-    lambda: shares(2.1, 0.3, 0.2),
+    lambda: shares(*SCORES),
     (
         Misconception(
-            "those are the notes' numbers",
-            "Test them with a ratio: what is exp(2.1 − 0.3), and what is 0.70 / 0.16?",
-            [0.70, 0.16, 0.14],
+            "the minus sign is lost",
+            "The third score is negative. Is exp(−0.7) more than 1, or less?",
+            lambda: shares(*map(abs, SCORES)),
         ),
         Misconception(
             "the scores are divided by their sum",
             "A score may be negative, a weight may not. What is done to each score before the division?",
-            lambda: [score / 2.6 for score in (2.1, 0.3, 0.2)],
+            lambda: [score / sum(SCORES) for score in SCORES],
         ),
         Misconception(
             "the powers are not divided by their sum",
             "Weights sum to 1. What do these sum to?",
-            lambda: [exp(score) for score in (2.1, 0.3, 0.2)],
+            lambda: [exp(score) for score in SCORES],
         ),
         Misconception(
             "those are percentages",
             "Weights are shares: they sum to 1, not to 100.",
-            [76.0, 13.0, 11.0],
+            [69.0, 23.0, 8.0],
         ),
         Misconception(
             "those are percentages",
             "Weights are shares: they sum to 1, not to 100.",
-            lambda: [100 * share for share in shares(2.1, 0.3, 0.2)],
+            lambda: [100 * share for share in shares(*SCORES)],
         ),
     ),
     HAND,
@@ -61,35 +63,30 @@ FIRST_WEIGHTS = Question(
 PADDED_WEIGHTS = Question(
     "padded_weights",
     "bahdanau_attention",
-    lambda: [*shares(2.1, 0.3), 0.0],
+    lambda: [*shares(*SCORES[:2]), 0.0],
     (
         Misconception(
             "the padding's place is missing",
             "There are three places, so three weights: one for the padding too.",
-            lambda: shares(2.1, 0.3),
+            lambda: shares(*SCORES[:2]),
         ),
         Misconception(
             "the padding has taken its share already",
             "What do the two weights sum to? Leave the padding out of the sum that you divide by.",
-            lambda: [*shares(2.1, 0.3, 0.2)[:2], 0.0],
+            lambda: [*shares(*SCORES)[:2], 0.0],
         ),
         Misconception(
             "the padding's score is taken to be 0",
             "exp(0) is 1: a score of 0 still gets weight.",
-            lambda: shares(2.1, 0.3, 0.0),
+            lambda: shares(*SCORES[:2], 0.0),
         ),
         Misconception(
-            "the padding is not left out", "How much may a place without a word get?", lambda: shares(2.1, 0.3, 0.2)
+            "the padding is not left out", "How much may a place without a word get?", lambda: shares(*SCORES)
         ),
         Misconception(
             "the scores are divided by their sum",
             "What is done to each score before the division?",
-            [2.1 / 2.4, 0.3 / 2.4, 0.0],
-        ),
-        Misconception(
-            "the notes' numbers are shared out anew",
-            "The notes' weights are wrong to begin with. Begin with the scores.",
-            [0.70 / 0.86, 0.16 / 0.86, 0.0],
+            lambda: [*(score / sum(SCORES[:2]) for score in SCORES[:2]), 0.0],
         ),
     ),
     PADDING,

@@ -10,22 +10,21 @@ from wrong_answers import right, right_value, wrong, wrong_value
 
 # ---- first_weights, padded_weights ----
 
-wrong_value("first_weights", [0.70, 0.16, 0.14], "those are the notes' numbers")
-wrong_value("first_weights", [0.81, 0.12, 0.08], "the scores are divided by their sum")
-wrong_value("first_weights", [8.17, 1.35, 1.22], "the powers are not divided by their sum")
-wrong_value("first_weights", [76, 13, 11], "those are percentages")
-wrong_value("first_weights", [76.05, 12.57, 11.37], "those are percentages")
-right_value("first_weights", [0.76, 0.13, 0.11])
-right_value("first_weights", torch.tensor([2.1, 0.3, 0.2]).softmax(0))
+wrong_value("first_weights", [0.56, 0.19, 0.25], "the minus sign is lost")
+wrong_value("first_weights", [1.25, 0.33, -0.58], "the scores are divided by their sum")
+wrong_value("first_weights", [4.48, 1.49, 0.50], "the powers are not divided by their sum")
+wrong_value("first_weights", [69, 23, 8], "those are percentages")
+wrong_value("first_weights", [69.27, 23.06, 7.68], "those are percentages")
+right_value("first_weights", [0.69, 0.23, 0.08])
+right_value("first_weights", torch.tensor([1.5, 0.4, -0.7]).softmax(0))
 
-wrong_value("padded_weights", [0.86, 0.14], "the padding's place is missing")
-wrong_value("padded_weights", [0.76, 0.13, 0], "the padding has taken its share already")
-wrong_value("padded_weights", (0.78, 0.13, 0.10), "the padding's score is taken to be 0")
-wrong_value("padded_weights", [0.76, 0.13, 0.11], "the padding is not left out")
-wrong_value("padded_weights", [0.875, 0.125, 0.0], "the scores are divided by their sum")
-wrong_value("padded_weights", [0.81, 0.19, 0.0], "the notes' numbers are shared out anew")
-right_value("padded_weights", [0.86, 0.14, 0])
-right_value("padded_weights", np.array([0.858, 0.142, 0.0]))
+wrong_value("padded_weights", [0.75, 0.25], "the padding's place is missing")
+wrong_value("padded_weights", [0.69, 0.23, 0], "the padding has taken its share already")
+wrong_value("padded_weights", (0.64, 0.21, 0.14), "the padding's score is taken to be 0")
+wrong_value("padded_weights", [0.69, 0.23, 0.08], "the padding is not left out")
+wrong_value("padded_weights", [0.79, 0.21, 0.0], "the scores are divided by their sum")
+right_value("padded_weights", [0.75, 0.25, 0])
+right_value("padded_weights", np.array([0.7503, 0.2497, 0.0]))
 
 
 # ---- additive_score ----
