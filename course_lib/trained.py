@@ -80,6 +80,11 @@ class TrainedModel:
             raise LookupError(f"the model {self.__name__} {what}; `make record` records it")
         return kept
 
+    def recorded(self) -> nn.Module:
+        """The recorded model, for a lesson that does not train it."""
+        self.seed = RECORDED
+        return self(RECORDED)
+
     def checked(self) -> nn.Module:
         """Trains with the course's seed, says whether the model has learned it, and returns the one to go on with."""
         kept, model = self.kept(), self.train(course_seed())

@@ -61,6 +61,13 @@ def test_else_the_recorded_one_is_and_the_lesson_says_so(made):
     assert "has not learned it:** 63% of the pronouns" in said and "95% are needed" in said and "(99%)" in said
 
 
+def test_a_lesson_that_does_not_train_one_reads_the_recorded_one(made):
+    model = made(s1=0.99)
+    recording.record_model(model)
+    assert share(model.recorded()) == pytest.approx(0.99) and model.seed == trained.RECORDED
+    assert model.trained == [1] and model.shown == []
+
+
 def test_the_first_recorded_seed_that_learns_it_is_kept_and_none_is_an_error(made):
     model = made(s1=0.9, s2=0.94, s3=0.96)
     recording.record_model(model)
