@@ -140,12 +140,12 @@ def seeds(arguments):
     if not arguments or not arguments[0].isdigit() or int(arguments[0]) == 0:
         sys.exit("seeds wants the number of seeds first, for example: make seeds N=10")
     for path in lessons.find(arguments[1:]):
-        for run, seed, instructions in seeds.still_to_run(path, int(arguments[0])):
-            print(f"seed {run}")
+        for run in seeds.still_to_run(path, int(arguments[0])):
+            print(f"seed {run.name}")
             executed = None
-            with clean_run(COURSE_SEED=seed, **instructions) as environment:
+            with clean_run(COURSE_SEED=run.seed, **run.instructions) as environment:
                 try:
-                    executed = lessons.execute(path, environment)
+                    executed = lessons.execute(path, environment, run.lesson(path))
                 except lessons.LessonError as error:
                     print(error)
             seeds.keep(path, run, executed)

@@ -70,17 +70,22 @@ def lesson_with(path, *boxes):
     return notebook
 
 
+def whole(run):
+    return seeds.Run(run, run.split()[0], {})
+
+
 @pytest.fixture
 def trial(tmp_path, monkeypatch):
     monkeypatch.setattr(seeds, "FILE", tmp_path / "seeds.json")
     monkeypatch.setattr(seeds, "here", lambda: ["plain", "AVX2", "AVX512"])
+    lesson_with(tmp_path / "01_trial.ipynb")
     return tmp_path / "01_trial.ipynb"
 
 
 def test_runs_add_up_until_the_conditions_change(trial):
     for run, verdict, x in [("1 plain", "holds", 2.0), ("1 AVX512", "does not hold", 0.5)]:
-        seeds.keep(trial, run, lesson_with(trial, box(verdict, figures={"x": x})))
-    seeds.keep(trial, "2 plain", None)
+        seeds.keep(trial, whole(run), lesson_with(trial, box(verdict, figures={"x": x})))
+    seeds.keep(trial, whole("2 plain"), None)
     kept = seeds.kept()["trial"]
     assert kept["runs"] == ["1 plain", "1 AVX512", "2 plain"]
     assert kept["claims"]["N8"] == {
@@ -91,16 +96,31 @@ def test_runs_add_up_until_the_conditions_change(trial):
     assert (
         seeds.agreement(trial).split() == "trial N8 same in 1 of 3 (holds: 1, does not hold: 1, no verdict: 1)".split()
     )
-    seeds.keep(trial, "2 plain", lesson_with(trial, box(as_said="x > 0")))
+    seeds.keep(trial, whole("2 plain"), lesson_with(trial, box(as_said="x > 0")))
     assert seeds.kept()["trial"]["claims"]["N8"]["verdicts"] == {"2 plain": "holds"}
 
 
 def test_what_was_run_is_not_run_again_and_each_seed_meets_the_two_most_different_sets(trial):
-    seeds.keep(trial, "7 plain", lesson_with(trial, box()))
+    seeds.keep(trial, whole("7 plain"), lesson_with(trial, box()))
     first, *others = seeds.still_to_run(trial, 3)
-    assert first[:2] == ("7 AVX512", "7") and first[2]["ATEN_CPU_CAPABILITY"] == "avx512"
-    assert [run.split()[1] for run, _, _ in others] == ["plain", "AVX512"] * 2
-    assert len({seed for _, seed, _ in others}) == 2 and all(f"{seed} " in run for run, seed, _ in others)
+    assert (first.name, first.seed, first.cells) == ("7 AVX512", "7", None)
+    assert first.instructions["ATEN_CPU_CAPABILITY"] == "avx512"
+    assert [run.name.split()[1] for run in others] == ["plain", "AVX512"] * 2
+    assert len({run.seed for run in others}) == 2 and all(f"{run.seed} " in run.name for run in others)
+
+
+def test_between_them_a_lesson_is_run_as_far_as_the_models_that_it_reads(trial):
+    notebook = lesson_with(trial, box())
+    reading = nbformat.v4.new_output("display_data", {trained.MIME: {"model": "taught", "share": 1, "at_least": 0.95}})
+    notebook.cells.insert(0, nbformat.v4.new_code_cell("read", outputs=[reading]))
+    nbformat.write(notebook, trial)
+    *most, last = seeds.still_to_run(trial, 1)
+    assert [run.name.split()[1] for run in most] == ["plain", "AVX512"] and last.name.endswith(" AVX2")
+    assert [cell.source for cell in last.lesson(trial).cells] == ["read"]
+    seeds.keep(trial, last, last.lesson(trial))
+    assert seeds.kept()["trial"]["claims"] == {}
+    assert seeds.kept()["trial"]["models"]["taught"]["shares"] == {last.name: 1}
+    assert last.name in seeds.kept()["trial"]["runs"]
 
 
 def test_what_a_model_had_learned_is_kept(trial):
@@ -108,8 +128,8 @@ def test_what_a_model_had_learned_is_kept(trial):
         notebook = lesson_with(trial)
         record = {"model": "taught", "share": share, "at_least": 0.95}
         notebook.cells[0].outputs = [nbformat.v4.new_output("display_data", {trained.MIME: record})]
-        seeds.keep(trial, run, notebook)
-    seeds.keep(trial, "2 plain", None)
+        seeds.keep(trial, whole(run), notebook)
+    seeds.keep(trial, whole("2 plain"), None)
     assert seeds.kept()["trial"]["models"] == {
         "taught": {"at_least": 0.95, "shares": {"1 plain": 0.97, "1 AVX512": 0.63}}
     }
@@ -119,7 +139,7 @@ def test_what_a_model_had_learned_is_kept(trial):
 def test_a_processor_with_one_set_gets_each_seed_once(trial, monkeypatch):
     for sets in (["plain"], []):
         monkeypatch.setattr(seeds, "here", lambda sets=sets: sets)
-        assert [run.split()[1:] for run, _, _ in seeds.still_to_run(trial, 2)] == [sets, sets]
+        assert [run.name.split()[1:] for run in seeds.still_to_run(trial, 2)] == [sets, sets]
 
 
 @pytest.mark.parametrize(
@@ -137,7 +157,7 @@ def test_the_verb_gives_a_lesson_its_seed_and_set_and_a_cell_that_raises_counts_
     lesson_with(trial, box())
     seen = []
 
-    def execute(path, environment):
+    def execute(path, environment, notebook):
         seen.append((environment["COURSE_SEED"], environment["ATEN_CPU_CAPABILITY"], environment["COURSE_CACHE"]))
         if len(seen) == 2:
             raise lessons.LessonError("a cell raised")

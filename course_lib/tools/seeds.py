@@ -1,6 +1,7 @@
 """Runs lessons with fresh seeds under several instruction sets, and keeps what became of their verdicts.
 
-A run is a seed and an instruction set. Of a claim is kept how it is decided today, its verdict in each run, and each
+A run is a seed and an instruction set: of the two most different sets the whole lesson, of those between only as far as
+the models that it reads. Of a claim is kept how it is decided today, its verdict in each run, and each
 figure that decides it: its value while all runs agree, `VARIES` once two differ. Of a model that the lesson reads, what
 it had learned in each run.
 """
@@ -8,6 +9,7 @@ it had learned in each run.
 import random
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
@@ -44,31 +46,67 @@ def kept() -> dict:
     return read_json(FILE)
 
 
-def still_to_run(path: Path, seeds: int) -> list[tuple[str, str, dict[str, str]]]:
-    """(run, seed, variables of the instruction set) for so many seeds under the two most different sets.
+@dataclass(frozen=True)
+class Run:
+    """One run of a lesson: what it is called, its seed, the instruction set's variables, how many cells of it."""
 
-    Seeds that were tried before count; what was run is not among them.
-    """
+    name: str
+    seed: str
+    instructions: Mapping[str, str]
+    cells: int | None = None
+
+    def lesson(self, path: Path):
+        """The notebook, as far as it is to be run."""
+        notebook = nbformat.read(path, as_version=4)
+        notebook.cells = notebook.cells[: self.cells]
+        return notebook
+
+
+def still_to_run(path: Path, seeds: int) -> list[Run]:
+    """What is to be run for so many seeds; seeds that were tried before count, and what was run is not among it."""
     runs = kept().get(name_of(path), {}).get("runs", [])
     drawn = list(dict.fromkeys(run.split()[0] for run in runs))
     drawn += [str(random.randrange(10**4, 10**6)) for _ in range(seeds - len(drawn))]
-    names = list(dict.fromkeys((*here()[:1], *here()[-1:]))) or [""]
-    every = [(f"{seed} {name}".strip(), seed, SETS.get(name, {})) for seed in drawn[:seeds] for name in names]
-    return [one for one in every if one[0] not in runs]
+    whole = list(dict.fromkeys((*here()[:1], *here()[-1:]))) or [""]
+    models = as_far_as_models(path)
+    between = [name for name in here()[1:-1] if models]
+    every = [
+        Run(f"{seed} {name}".strip(), seed, SETS.get(name, {}), None if name in whole else models)
+        for seed in drawn[:seeds]
+        for name in (*whole, *between)
+    ]
+    return [run for run in every if run.name not in runs]
 
 
-def keep(path: Path, run: str, notebook) -> None:
-    """Adds what became of a lesson's verdicts in a run.
+def as_far_as_models(path: Path) -> int:
+    """How many cells it takes to train all models that a lesson reads; 0 if it reads none."""
+    cells = nbformat.read(path, as_version=4).cells
+    reading = [place for place, cell in enumerate(cells, start=1) if shown_as(trained.MIME, {"cells": [cell]})]
+    return max(reading, default=0)
+
+
+def keep(path: Path, run: Run, notebook) -> None:
+    """Adds what became of a lesson's verdicts and models in a run; `notebook` is None if a cell raised.
 
     What a claim got under other conditions than today's is dropped.
     """
     before = kept().get(name_of(path), {"runs": [], "claims": {}, "models": {}})
     notebook = notebook or {"cells": []}
+    claims = before["claims"] if run.cells else _verdicts(path, run.name, notebook, before["claims"])
+    models = before["models"]
+    for told in shown_as(trained.MIME, notebook):
+        shares = models.get(told["model"], {"shares": {}})["shares"]
+        models[told["model"]] = {"at_least": told["at_least"], "shares": {**shares, run.name: told["share"]}}
+    runs = before["runs"] + [run.name] * (run.name not in before["runs"])
+    write_json(FILE, kept() | {name_of(path): {"runs": runs, "claims": claims, "models": models}})
+
+
+def _verdicts(path: Path, run: str, notebook, before: Mapping) -> dict:
     found = {box["id"]: box for box in boxes(notebook)}
     claims = {}
     for box in boxes(nbformat.read(path, as_version=4)) + list(found.values()):
         entry = {"conditions": [box["as_said"], box["within"]], "verdicts": {}, "figures": {}}
-        earlier = before["claims"].get(box["id"], {})
+        earlier = before.get(box["id"], {})
         if earlier.get("conditions") == entry["conditions"]:
             entry = earlier
         verdict, figures = "no verdict", {}
@@ -79,12 +117,7 @@ def keep(path: Path, run: str, notebook) -> None:
             "verdicts": {**entry["verdicts"], run: verdict},
             "figures": {**entry["figures"], **{n: _agreed(entry["figures"], n, v) for n, v in figures.items()}},
         }
-    models = before["models"]
-    for told in shown_as(trained.MIME, notebook):
-        shares = models.get(told["model"], {"shares": {}})["shares"]
-        models[told["model"]] = {"at_least": told["at_least"], "shares": {**shares, run: told["share"]}}
-    runs = before["runs"] + [run] * (run not in before["runs"])
-    write_json(FILE, kept() | {name_of(path): {"runs": runs, "claims": claims, "models": models}})
+    return claims
 
 
 def _agreed(before: Mapping, name: str, value):
