@@ -146,7 +146,7 @@ def bounds(record: Mapping) -> str:
 
     "" for a claim that holds as it is said.
     """
-    return {WITHIN: record["limits"], UNTESTABLE: record["limits"], NOT: record.get("scope", "")}.get(
+    return {WITHIN: record["limits"], UNTESTABLE: record["limits"], NOT: record["scope"]}.get(
         record["verdict"], ""
     )
 
