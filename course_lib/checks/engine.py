@@ -15,7 +15,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from course_lib.checks import differences
+
 INSTALLED = re.compile(r"[/\\](site-packages|course_lib)[/\\]")  # files that the learner has not written
+DOES_NOT_FIT = RuntimeError, ValueError, IndexError  # what torch, NumPy and Python raise of shapes that do not fit
+MOST_FURTHER = 3  # times that inputs are drawn anew to be sure of a slip
 LARGEST_SHOWN = 24  # numbers of a tensor that a message prints; of larger ones it gives the shape
 
 
@@ -181,7 +185,8 @@ def attempt(exercise: Exercise, answer: Callable, case: Case) -> Outcome:
 
 def _agree(exercise: Exercise, one: Outcome, other: Outcome) -> bool:
     if one.error or other.error:
-        return isinstance(one.error, type(other.error)) or isinstance(other.error, type(one.error))
+        alike = isinstance(one.error, type(other.error)) or isinstance(other.error, type(one.error))
+        return alike or (isinstance(one.error, DOES_NOT_FIT) and isinstance(other.error, DOES_NOT_FIT))
     return same(one.result, other.result, exercise.tolerance)
 
 
@@ -220,29 +225,79 @@ def examine(exercise: Exercise, answer: object, seed: int = 0) -> int:
         if not _agree(exercise, outcome, wanted):
             wrong.append(tried[-1])
     if wrong:
-        raise Wrong(_diagnosis(exercise, tried, wrong))
+        raise Wrong(_diagnosis(exercise, answer, tried, wrong, seed))
     return len(cases)
 
 
 Tried = tuple[Case, Outcome, Outcome]  # an input, what the answer gave for it, and what is right
 
 
-def _diagnosis(exercise: Exercise, tried: Sequence[Tried], wrong: Sequence[Tried]) -> str:
+def _diagnosis(exercise: Exercise, answer: Callable, tried: Sequence[Tried], wrong: Sequence[Tried], seed: int) -> str:
     case, outcome, wanted = wrong[0]
-    first = next(i for i, one in enumerate(tried) if one is wrong[0])
-    # A misconception must explain the smallest wrong input, and be right on all before it as the answer is. Of those
-    # that do, the one that gives the same as the answer on most inputs; of equals, the first in the list.
-    best, most = None, 0
-    for misconception in exercise.misconceptions:
-        if all(_gives(exercise, misconception, one) for one in reversed(tried[: first + 1])):
-            alike = [one for one in tried if _gives(exercise, misconception, one)]
-            if len(alike) > most and any(_telling(exercise, misconception, one) for one in alike):
-                best, most = misconception, len(alike)
-    return _says(exercise, *((best.name, best.hint) if best else _symptom(outcome, wanted)), case, outcome, wanted)
+    slip = _slip(exercise, answer, tried, seed)
+    if slip:
+        return _says(exercise, slip.name, slip.hint, case, outcome, wanted)
+    what, hint = _symptom([(one.result, two) for _, one, two in wrong if not one.error], outcome)
+    if hint == STEP_BY_STEP:
+        hint = _like_a_slip(exercise, wrong) or f"{_where_right(exercise, tried)}{hint}"
+    return _says(exercise, what, hint, case, outcome, wanted)
+
+
+def _where_right(exercise: Exercise, tried: Sequence[Tried]) -> str:
+    right = [case.about for case, one, other in tried if _agree(exercise, one, other)]
+    return f"It is right with {'; '.join(right)}. What have those in common? " if right else ""
+
+
+def _like_a_slip(exercise: Exercise, wrong: Sequence[Tried]) -> str | None:
+    """Which misconception gives the same on most inputs that fail, the smallest among them, though not on all."""
+    if len(wrong) < 3:
+        return None
+    found = [m for m in exercise.misconceptions if _gives(exercise, m, wrong[0])]
+    alike = [sum(_gives(exercise, m, one) for one in wrong) for m in found]
+    most = max(alike, default=0)
+    if most <= len(wrong) / 2:
+        return None
+    best = found[alike.index(most)]
+    return f"On {most} of the {len(wrong)} inputs that fail it gives what this gives: {best.name}. {best.hint}"
+
+
+def _slip(exercise: Exercise, answer: Callable, tried: Sequence[Tried], seed: int) -> Misconception | None:
+    """The misconception that explains the answer on every input tried, and on others that are drawn to be sure.
+
+    Where several do, more are drawn to tell them apart; of those that cannot be told apart, the first in the list.
+    """
+    first = next(i for i, one in enumerate(tried) if not _agree(exercise, *one[1:]))
+    in_order = [tried[first], *tried[:first], *tried[first + 1 :]]  # most are ruled out by the first
+    found = [m for m in exercise.misconceptions if all(_gives(exercise, m, one) for one in in_order)]
+    found = [m for m in found if any(_telling(exercise, m, one) for one in tried)]
+    for further in range(1, 1 + MOST_FURTHER):
+        if not found or (len(found) == 1 and further > 1):
+            break
+        for case in exercise.cases(torch.Generator().manual_seed(seed + further)):
+            one = case, attempt(exercise, answer, case), attempt(exercise, exercise.right, case)
+            found = [m for m in found if _gives(exercise, m, one)]
+    return found[0] if found else None
 
 
 def _gives(exercise: Exercise, misconception: Misconception, one: Tried) -> bool:
-    return _agree(exercise, one[1], attempt(exercise, misconception.answer, one[0]))
+    """Whether a misconception explains what came out; a NaN says nothing, since it hides what stood there."""
+    case, outcome, _ = one
+    theirs = attempt(exercise, misconception.answer, case)
+    if outcome.error or theirs.error:
+        return _agree(exercise, outcome, theirs)
+    return same(*_without_nan(plain(outcome.result), plain(theirs.result)), exercise.tolerance)
+
+
+def _without_nan(given: object, theirs: object) -> tuple[object, object]:
+    """Both with 0 wherever one of them is NaN, if that leaves any number."""
+    if isinstance(given, list) and isinstance(theirs, list) and len(given) == len(theirs) > 0:
+        pairs = list(map(_without_nan, given, theirs))
+        return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    if isinstance(given, Tensor) and isinstance(theirs, Tensor) and given.shape == theirs.shape:
+        lost = given.isnan() | theirs.isnan()
+        if lost.any() and not lost.all():
+            return given.masked_fill(lost, 0), theirs.masked_fill(lost, 0)
+    return given, theirs
 
 
 def _telling(exercise: Exercise, misconception: Misconception, one: Tried) -> bool:
@@ -253,39 +308,113 @@ def _telling(exercise: Exercise, misconception: Misconception, one: Tried) -> bo
     return not outcome.error or str(outcome.error) == str(attempt(exercise, misconception.answer, case).error)
 
 
-def _symptom(outcome: Outcome, wanted: Outcome) -> tuple[str, str]:
-    """What is to be seen when no misconception is recognised."""
-    error, given, target = outcome.error, plain(outcome.result), plain(wanted.result)
-    if error:
-        said = f"{type(error).__name__}: {error}"
+def _symptom(pairs: Sequence[tuple[object, Outcome]], outcome: Outcome) -> differences.Said:
+    """What is to be seen when no misconception is recognised.
+
+    Args:
+        pairs: (result, what is right) for the inputs that went wrong without an error.
+        outcome: of the smallest input that went wrong.
+    """
+    if outcome.error:
+        said = f"{type(outcome.error).__name__}: {outcome.error}"
         advice = next((advice for words, advice in ADVICE.items() if words in said), "Print what goes into it.")
-        return f"it raises {said}", f"{_line(error)}{advice}"
+        return f"it raises {said}", f"{_line(outcome.error)}{advice}"
+    errors = [wanted.error for _, wanted in pairs[:1] if wanted.error]
+    if errors:
+        return (
+            f"no {type(errors[0]).__name__} is raised",
+            "This input is one to refuse. What does the exercise want then?",
+        )
+    return _difference([(plain(given), plain(wanted.result)) for given, wanted in pairs if not wanted.error])
+
+
+def _difference(pairs: Sequence[tuple[object, object]]) -> differences.Said:
+    """In what results differ from what is wanted; the first pair decides of which kind they are."""
+    given, target = pairs[0]
     if given is None:
         return "it returns nothing", "A function without a return statement gives None. Is the last line a return?"
+    if isinstance(target, dict):
+        if not isinstance(given, dict) or given.keys() != target.keys():
+            return f"it gives {_short(given)}", f"Wanted are {', '.join(map(str, target))}, by these names."
+        return next(
+            _within(f"{name}: ", [(g[name], t[name]) for g, t in pairs])
+            for name in target
+            if not same(given[name], target[name], 1e-5)
+        )
     numbers, right = _as_tensor(given), _as_tensor(target)
-    if isinstance(target, list) and (right is None or any(isinstance(item, Tensor) for item in target)):
-        order = "Which things are asked for, and in which order?"
-        if not isinstance(given, list):
-            return f"it returns {_kind(given)}, not {len(target)} things", order
-        if len(given) != len(target):
-            return f"it returns {len(given)} things, not {len(target)}", order
-        for number, (item, wish) in enumerate(zip(given, target, strict=True), start=1):
-            if not same(item, wish, 1e-5):
-                what, hint = _symptom(Outcome(item, None, {}), Outcome(wish, None, {}))
-                return f"in result {number} of {len(target)}, {what}", hint
-    if right is not None and numbers is None:
+    if isinstance(target, list):
+        if _is_of_words(target) and isinstance(given, list) and _is_of_words(given):
+            lists = [(g, t) for g, t in pairs if isinstance(g, list) and isinstance(t, list)]
+            return (
+                differences.of_lists(lists)
+                or differences.of_lists(lists[:1])
+                or ("the entries are not right", STEP_BY_STEP)
+            )
+        if right is None or any(isinstance(item, Tensor | list) for item in target):
+            order = "Which things are asked for, and in which order?"
+            if not isinstance(given, list):
+                return f"it returns {_kind(given)}, not {len(target)} things", order
+            if len(given) != len(target):
+                return f"it returns {len(given)} things, not {len(target)}", order
+            if len(target) > 1 and same(given[::-1], target, 1e-5):
+                return "the results stand in each other's places", order
+            told = []
+            for number in range(len(target)):
+                parts = [(g[number], t[number]) for g, t in pairs if isinstance(g, list) and len(g) == len(t)]
+                if parts := [part for part in parts if not same(*part, 1e-5)]:
+                    told.append(_within(f"in result {number + 1} of {len(target)}, ", parts))
+            return next((said for said in told if said[1] != STEP_BY_STEP), told[0])
+    if isinstance(target, set | frozenset) and isinstance(given, set | frozenset):
+        return _of_sets(given, target)
+    if right is None:
+        return f"{_short(given)} is not right", STEP_BY_STEP
+    if numbers is None:
         return f"it returns {_kind(given)}, not {_kind(target)}", "Look at what the exercise wants returned."
-    if right is not None and numbers.shape != right.shape:
+    if right.dtype == torch.bool and numbers.dtype != torch.bool:
+        return "the result is not boolean", "A mask is True or False: compare, or use .bool()."
+    tensors = [(_as_tensor(g), _as_tensor(t)) for g, t in pairs]
+    tensors = [(g, t) for g, t in tensors if g is not None and t is not None]
+    if numbers.shape != right.shape:
         shapes = f"shape {tuple(numbers.shape)}, not {tuple(right.shape)}"
-        return (
+        return differences.of_shapes([(g, t) for g, t in tensors if g.shape != t.shape]) or (
             f"the result has the wrong {shapes}",
             "Write the shape of every line beside it, and find the first that is off.",
         )
-    if right is not None and right.dtype == torch.bool and numbers.dtype != torch.bool:
-        return "the result is not boolean", "A mask is True or False: compare, or use .bool()."
-    if right is not None and not numbers.isnan().equal(right.isnan()):
-        return "the result holds NaN", "NaN comes from 0/0, from ∞ − ∞, and from a softmax of nothing but −∞."
-    return "the numbers are not right", "Do this input with pencil and paper, and print each step beside it."
+    if not numbers.isnan().equal(right.isnan()):
+        return _of_nan(numbers, right)
+    tensors = [(g, t) for g, t in tensors if g.shape == t.shape]
+    if right.dtype == torch.bool and all((g.bool() != t).all() for g, t in tensors):
+        return "True and False have changed places", "What does True stand for here?"
+    return differences.of_numbers(tensors) or ("the numbers are not right", STEP_BY_STEP)
+
+
+STEP_BY_STEP = "Go through this input by hand, and print each step beside it."
+
+
+def _within(where: str, pairs: Sequence[tuple[object, object]]) -> differences.Said:
+    what, hint = _difference(pairs)
+    return f"{where}{what}", hint
+
+
+def _is_of_words(values: list) -> bool:
+    """Whether a list is one of words, word numbers or pairs of them, and not one of measured numbers."""
+    return all(isinstance(item, str | int) or (isinstance(item, list) and _is_of_words(item)) for item in values)
+
+
+def _of_sets(given: set, wanted: set) -> differences.Said:
+    lacking, much = wanted - given, given - wanted
+    told = [f"{what} {_short(some)}" for what, some in (("lacks", lacking), ("has too many:", much)) if some]
+    return f"the set {' and '.join(told)}", "Which rule says what belongs to it?"
+
+
+def _of_nan(numbers: Tensor, right: Tensor) -> differences.Said:
+    lost = numbers.isnan() & ~right.isnan()
+    where = "everywhere" if lost.all() else f"in {lost.sum()} of {lost.numel()} places"
+    return (
+        f"the result holds NaN {where}",
+        "NaN comes from 0/0, from ∞ − ∞ and ∞/∞ (exp of a large number is ∞), from 0 · −∞, and from a softmax of nothing "
+        "but −∞.",
+    )
 
 
 ADVICE = {
@@ -410,6 +539,8 @@ def _short(value: object) -> str:
         if value.numel() > LARGEST_SHOWN:
             return f"tensor of shape {tuple(value.shape)}"
         return str(_rounded(value.tolist()))
+    if isinstance(value, set | frozenset):
+        return "{" + ", ".join(map(_short, sorted(value, key=repr))) + "}" if value else "set()"
     if isinstance(value, dict):
         return "{" + ", ".join(f"{name}: {_short(item)}" for name, item in value.items()) + "}"
     if isinstance(value, list):
