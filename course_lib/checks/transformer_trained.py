@@ -224,7 +224,7 @@ def drive_writer(answer, p, echo, **settings):
     def scores(words):
         nonlocal calls
         calls += 1
-        if calls > 100_000 or len(words) > settings["limit"] + 50:
+        if calls > 10_000 or len(words) > settings["limit"] + 50:
             raise RecursionError("it goes on and on, far beyond the limit")
         row = p[int(words[-1])].log()
         if len(words) > 1:
@@ -625,7 +625,7 @@ def drive_worth(answer, table, seeds):
         part, seed = model
         return table[int(part), seed, ("new", "training").index(rows)].item()
 
-    return answer(train, share_right, list(seeds))
+    return answer(train, share_right, seeds)
 
 
 def worth(
