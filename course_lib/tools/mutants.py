@@ -7,6 +7,7 @@ package; the slips of this course (an axis, a transposition, a mask, a term left
 
 import ast
 import copy
+import random
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,8 +22,9 @@ from course_lib.checks.engine import Exercise, Wrong, attempt, examine, same
 from course_lib.tools.lessons import NOTEBOOKS
 
 FURTHER = 12  # draws of inputs on which a mutant that passes is compared with the solution
-SECONDS = 20  # after which a mutant counts as one that does not end
+SECONDS = 20  # of computing, after which a mutant counts as one that does not end
 PASSED, EQUIVALENT, ENDLESS = "passed", "equivalent", "does not end"
+DESCRIBED, NOT_RIGHT = "named or described", "only not right"
 
 
 # ---- the solutions ----
@@ -349,10 +351,28 @@ def at_most(seconds: int):
     def ring(number, frame):
         raise TooLongError
 
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.alarm(seconds)
+    before = signal.signal(signal.SIGVTALRM, ring)  # of the process's own time: a busy machine changes nothing
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def described(said: str) -> bool:
+    """Whether a message names a slip, or says in what the result differs; else it only says that it is not right."""
+    return "not right" not in said.splitlines()[0] or "gives what this gives" in said
+
+
+def report(notebook: Path, most: int | None = None, seed: int = 0) -> Iterator[tuple[str, dict[str, list[Mutant]]]]:
+    """(exercise, its mutants by what became of them), of all or of so many drawn."""
+    for solution in solutions(notebook):
+        tried = mutants(solution.source)
+        if most is not None:
+            tried = random.Random(seed).sample(tried, min(most, len(tried)))
+        became = {kind: [] for kind in (PASSED, ENDLESS, EQUIVALENT, DESCRIBED, NOT_RIGHT)}
+        for mutant in tried:
+            said = judged(solution, mutant)
+            became[said if said in became else DESCRIBED if described(said) else NOT_RIGHT].append(mutant)
+        yield solution.name, became
