@@ -60,14 +60,18 @@ def cases(generator):
     ]
 
 
-EXERCISE = Exercise(
-    "double",
-    "rnn_bottleneck",
-    cases,
-    lambda x: 2 * x + 1,
-    (Misconception("the one is forgotten", "What is added?", lambda x: 2 * x),),
-    "lesson 1",
-)
+EXERCISE = Exercise("double", "rnn_bottleneck", cases, lambda x: 2 * x + 1, "lesson 1")
+
+
+@EXERCISE.slip("the one is forgotten", "What is added?")
+def twice(x):
+    return 2 * x
+
+
+def test_a_slip_is_filed_under_its_name_and_stays_a_function():
+    assert [(one.name, one.hint, one.answer) for one in EXERCISE.misconceptions] == [
+        ("the one is forgotten", "What is added?", twice)
+    ]
 
 
 def told(answer):
@@ -146,7 +150,7 @@ def test_the_inputs_of_another_seed_are_others():
 
 
 def test_a_broken_check_does_not_blame_the_learner():
-    broken = Exercise("double", "rnn_bottleneck", cases, lambda x: undefined, (), "lesson 1")  # noqa: F821
+    broken = Exercise("double", "rnn_bottleneck", cases, lambda x: undefined, "lesson 1")  # noqa: F821
     with pytest.raises(RuntimeError, match="the check of double is broken, not your answer"):
         examine(broken, lambda x: x)
 

@@ -9,7 +9,7 @@ import copy
 import re
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -66,7 +66,6 @@ class Exercise:
         lesson: name of the lesson.
         cases: draws the inputs from a generator, the smallest first.
         right: gives what is right for an input.
-        misconceptions: what to look for, the most telling first.
         see: where to read on: lesson and section, or a glossary entry.
         drive: what is done with the learner's object; it is called with the arguments if not given. It stands by
             itself (imports inside), since a grader sends its source to the learner's kernel.
@@ -77,10 +76,24 @@ class Exercise:
     lesson: str
     cases: Callable[[torch.Generator], Sequence[Case]]
     right: Callable
-    misconceptions: tuple[Misconception, ...]
     see: str
     drive: Callable | None = None
     tolerance: float = 1e-5
+    misconceptions: list[Misconception] = field(default_factory=list, init=False)  # the most telling first
+
+    def slip(self, name: str, hint: str) -> Callable[[Callable], Callable]:
+        """Files a wrong answer beside its name and hint; of slips that cannot be told apart, the first is named.
+
+        Args:
+            name: what it is, such as "softmax over the wrong axis".
+            hint: what to look at, in a sentence or two; never the solution.
+        """
+
+        def file(answer: Callable) -> Callable:
+            self.misconceptions.append(Misconception(name, hint, answer))
+            return answer
+
+        return file
 
     def run(self, answer: Callable, arguments: Mapping[str, object]) -> object:
         return answer(**arguments) if self.drive is None else self.drive(answer, **arguments)
@@ -92,6 +105,7 @@ class Question:
 
     Args:
         right: computes what is right.
+        misconceptions: values to look for, the most telling first.
         tolerance: how far off a number may be.
 
     The others are those of `Exercise`; a misconception's answer is a value, or a function that computes it.
