@@ -1,6 +1,7 @@
 """Exercises of lesson 2: Bahdanau attention."""
 
 from functools import partial
+from itertools import product
 from math import exp, log
 
 import torch
@@ -316,8 +317,10 @@ NO_WORDS = (
 ATTEND_TO.slip("a sentence of no words gives NaN", NO_WORDS)(attended(lambda e, words: closed(e, words).softmax(-1)))
 
 
-def penalised(scores, words, value, add):
-    return (scores + value * (~words).to(scores.dtype) if add else closed(scores, words, value)).softmax(-1)
+def penalised(scores, words, value, add, empty=False):
+    """Weights with a finite penalty; `empty` sets those of a sentence without words to 0."""
+    weights = (scores + value * (~words).to(scores.dtype) if add else closed(scores, words, value)).softmax(-1)
+    return weights * words.any(-1, keepdim=True) if empty else weights
 
 
 ATTEND_TO.slip("a sentence of no words gives equal weights", NO_WORDS)(
@@ -344,12 +347,11 @@ AFTER_ALL = (
 
 for mend in (False, True):
     ATTEND_TO.slip("padding is taken out only after the softmax", AFTER_ALL)(attended(partial(renormalised, mend=mend)))
-for value in (-100.0, -1e3, -1e4, -1e5):
-    for add in (False, True):
-        ATTEND_TO.slip(
-            "the penalty is finite, and large scores pass it",
-            "Compare it with the scores of the input below. Which number lies under all scores that there can be?",
-        )(attended(partial(penalised, value=value, add=add)))
+for value, add, empty in product((-100.0, -1e3, -1e4, -1e5), (False, True), (False, True)):
+    ATTEND_TO.slip(
+        "the penalty is finite, and large scores pass it",
+        "Compare it with the scores of the input below. Which number lies under all scores that there can be?",
+    )(attended(partial(penalised, value=value, add=add, empty=empty)))
 ATTEND_TO.slip("padding is not masked", "Places behind the last word still get weight. lengths says where they begin.")(
     attended(lambda e, words: e.softmax(-1))
 )

@@ -19,6 +19,7 @@ from course_lib.checks import differences
 
 INSTALLED = re.compile(r"[/\\](site-packages|course_lib)[/\\]")  # files that the learner has not written
 DOES_NOT_FIT = RuntimeError, ValueError, IndexError  # what torch, NumPy and Python raise of shapes that do not fit
+MEMORY = "view size is not compatible"  # what view says of numbers that do not lie in order
 MOST_FURTHER = 3  # times that inputs are drawn anew to be sure of a slip
 LARGEST_SHOWN = 24  # numbers of a tensor that a message prints; of larger ones it gives the shape
 
@@ -253,7 +254,9 @@ def _diagnosis(exercise: Exercise, answer: Callable, tried: Sequence[Tried], wro
         return _says(exercise, slip.name, slip.hint, case, outcome, wanted)
     what, hint = _symptom([(one.result, two) for _, one, two in wrong if not one.error], outcome)
     if hint == STEP_BY_STEP:
-        hint = _like_a_slip(exercise, wrong) or f"{_where_right(exercise, tried)}{hint}"
+        hint = f"{_where_right(exercise, tried)}{hint}"
+    if not outcome.error and not wanted.error and (like := _like_a_slip(exercise, wrong)):
+        hint = like if hint.endswith(STEP_BY_STEP) else f"{hint} {like}"
     return _says(exercise, what, hint, case, outcome, wanted)
 
 
@@ -264,6 +267,7 @@ def _where_right(exercise: Exercise, tried: Sequence[Tried]) -> str:
 
 def _like_a_slip(exercise: Exercise, wrong: Sequence[Tried]) -> str | None:
     """Which misconception gives the same on most inputs that fail, the smallest among them, though not on all."""
+    wrong = [one for one in wrong if not _hidden(one[1])]
     if len(wrong) < 3:
         return None
     found = [m for m in exercise.misconceptions if _gives(exercise, m, wrong[0])]
@@ -294,23 +298,45 @@ def _slip(exercise: Exercise, answer: Callable, tried: Sequence[Tried], seed: in
 
 
 def _gives(exercise: Exercise, misconception: Misconception, one: Tried) -> bool:
-    """Whether a misconception explains what came out; a NaN says nothing, since it hides what stood there."""
+    """Whether a misconception explains what came out; NaN and an error of memory say nothing: they hide what was there."""
     case, outcome, _ = one
+    if _hidden(outcome):
+        return True
     theirs = attempt(exercise, misconception.answer, case)
     if outcome.error or theirs.error:
         return _agree(exercise, outcome, theirs)
-    return same(*_without_nan(plain(outcome.result), plain(theirs.result)), exercise.tolerance)
+    given, of_slip = plain(outcome.result), plain(theirs.result)
+    if _numbers_left(given, of_slip):
+        given, of_slip = _without_nan(given, of_slip)
+    return same(given, of_slip, exercise.tolerance)
+
+
+def _hidden(outcome: Outcome) -> bool:
+    """Whether an answer has stumbled over the order in memory alone, which no slip is about."""
+    return MEMORY in str(outcome.error)
+
+
+def _pairs(given: object, theirs: object) -> list[tuple[Tensor, Tensor]]:
+    """The tensors of equal shape that stand at the same place of two results."""
+    if isinstance(given, list) and isinstance(theirs, list) and len(given) == len(theirs):
+        return [pair for one, other in zip(given, theirs, strict=True) for pair in _pairs(one, other)]
+    fit = isinstance(given, Tensor) and isinstance(theirs, Tensor) and given.shape == theirs.shape
+    return [(given, theirs)] if fit else []
+
+
+def _numbers_left(given: object, theirs: object) -> bool:
+    """Whether there is a place at which neither result is NaN."""
+    return any(not (one.isnan() | other.isnan()).all() for one, other in _pairs(given, theirs))
 
 
 def _without_nan(given: object, theirs: object) -> tuple[object, object]:
-    """Both with 0 wherever one of them is NaN, if that leaves any number."""
+    """Both with 0 wherever one of them is NaN."""
     if isinstance(given, list) and isinstance(theirs, list) and len(given) == len(theirs) > 0:
         pairs = list(map(_without_nan, given, theirs))
         return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    if isinstance(given, Tensor) and isinstance(theirs, Tensor) and given.shape == theirs.shape:
+    if _pairs(given, theirs):
         lost = given.isnan() | theirs.isnan()
-        if lost.any() and not lost.all():
-            return given.masked_fill(lost, 0), theirs.masked_fill(lost, 0)
+        return given.masked_fill(lost, 0), theirs.masked_fill(lost, 0)
     return given, theirs
 
 

@@ -662,13 +662,21 @@ def one_row(found, W_o, gone):
     return project_each(found, matrix)
 
 
-@LEAVE_OUT_HEAD.slip(
-    "the other heads are scaled up",
-    "Leaving out is all that is asked. It is dropout that makes up for what is missing.",
-)
-def scaled_up(found, W_o, gone):
-    heads = found.shape[1]
-    return leave_out_right(found, W_o, gone) * heads / (heads - 1)
+def scaled_up(alone):
+    """As dropout does it; `alone` is the factor where there is no other head."""
+
+    def answer(found, W_o, gone):
+        heads = found.shape[1]
+        return leave_out_right(found, W_o, gone) * (heads / (heads - 1) if heads > 1 else alone())
+
+    return answer
+
+
+for alone in (lambda: 1 / 0, lambda: torch.nan, lambda: 1.0):
+    LEAVE_OUT_HEAD.slip(
+        "the other heads are scaled up",
+        "Leaving out is all that is asked. It is dropout that makes up for what is missing.",
+    )(scaled_up(alone))
 
 
 @LEAVE_OUT_HEAD.slip(
