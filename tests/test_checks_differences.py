@@ -55,9 +55,7 @@ def test_what_relates_the_numbers_is_said(change, wanted, says):
 
 
 def test_what_holds_on_one_input_alone_is_not_said():
-    assert said(
-        lambda x: 2 * x if x is X else x + 1
-    ) == "every number that is off is too large" or "2 times" not in said(lambda x: 2 * x if x is X else x + 1)
+    assert said(lambda x: 2 * x if x is X else x.cos()) == "the numbers are not right"
 
 
 @pytest.mark.parametrize(
