@@ -142,7 +142,15 @@ def score_right(query, keys, W_s, W_h, v):
     return F.linear(torch.tanh(F.linear(query, W_s).unsqueeze(1) + F.linear(keys, W_h)), v[None]).squeeze(-1)
 
 
-ADDITIVE_SCORE = Exercise("additive_score", "bahdanau_attention", score_cases, score_right, SCORE, tolerance=1e-4)
+ADDITIVE_SCORE = Exercise(
+    "additive_score",
+    "bahdanau_attention",
+    score_cases,
+    score_right,
+    SCORE,
+    tolerance=1e-4,
+    banned=("course_lib.attention.AdditiveScore",),
+)
 
 
 def scored(inside=lambda s, h: torch.tanh(s + h), weigh=lambda x, v: x @ v):
@@ -267,7 +275,14 @@ def attend_right(scores, states, lengths):
     return torch.bmm(weights[:, None], states)[:, 0], weights
 
 
-ATTEND_TO = Exercise("attend_to", "bahdanau_attention", attend_cases, attend_right, CONTEXT)
+ATTEND_TO = Exercise(
+    "attend_to",
+    "bahdanau_attention",
+    attend_cases,
+    attend_right,
+    CONTEXT,
+    banned=("course_lib.attention.attend", "course_lib.masks.masked_softmax"),
+)
 
 
 def mixed(mix, returned=lambda context, weights: (context, weights)):
@@ -557,9 +572,15 @@ def link_cases(generator: torch.Generator) -> list[Case]:
 
 
 def with_sets(answer, proposed, sure, possible):
-    """The links of each sentence as a set of pairs."""
-    links = ([frozenset(map(tuple, of_one)) for of_one in given] for given in (proposed, sure, possible))
-    return answer(*links)
+    """The links of each sentence as a set of pairs; whoever changes a set, empties the list that came in."""
+    given = proposed, sure, possible
+    links = [[set(map(tuple, of_one)) for of_one in one] for one in given]
+    before = [list(map(set, one)) for one in links]
+    result = answer(*links)
+    for one, now, then in zip(given, links, before, strict=True):
+        if now != then:
+            one.clear()
+    return result
 
 
 def counted(rate):
@@ -580,6 +601,7 @@ ALIGNMENT_ERROR = Exercise(
     counted(lambda a, s, p, a_s, a_p: 1 - (a_s + a_p) / (a + s)),
     ERROR_RATE,
     with_sets,
+    banned=("course_lib.metrics.alignment_error_rate",),
 )
 
 ALIGNMENT_ERROR.slip("that is the share of hits, not of errors", "Where every link is found the rate is 0.")(

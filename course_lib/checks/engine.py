@@ -7,6 +7,7 @@ of the misconception, that is what went wrong.
 
 import copy
 import re
+import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -71,6 +72,7 @@ class Exercise:
         drive: what is done with the learner's object; it is called with the arguments if not given. It stands by
             itself (imports inside), since a grader sends its source to the learner's kernel.
         tolerance: largest difference of a number that counts as equal, absolute and relative.
+        banned: functions, classes and modules that the text says are not to be used, such as "torch.nn.functional.relu".
     """
 
     name: str
@@ -80,7 +82,8 @@ class Exercise:
     see: str
     drive: Callable | None = None
     tolerance: float = 1e-5
-    misconceptions: list[Misconception] = field(default_factory=list, init=False)  # the most telling first
+    banned: tuple[str, ...] = ()
+    misconceptions: list[Misconception] = field(default_factory=list, kw_only=True)  # the most telling first
 
     def slip(self, name: str, hint: str) -> Callable[[Callable], Callable]:
         """Files a wrong answer beside its name and hint; of slips that cannot be told apart, the first is named.
@@ -224,15 +227,13 @@ def examine(exercise: Exercise, answer: object, seed: int = 0) -> int:
             raise Wrong(f"○ {calls} is not written yet. Replace the line that raises NotImplementedError.")
         if not outcome.error and not same(outcome.arguments, case.arguments, 0.0):
             changed = [n for n in case.arguments if not same(outcome.arguments[n], case.arguments[n], 0.0)]
-            raise Wrong(
-                _says(
-                    exercise,
-                    f"it changes its argument {changed[0]} in place",
-                    f"Whoever calls it still needs {changed[0]}. Lines such as x += 1, x[...] = 0 and x.mul_(2) change x "
-                    "itself: compute a new tensor.",
-                    case,
-                )
+            numbers = isinstance(case.arguments[changed[0]], Tensor)
+            lines = "x += 1, x[...] = 0 and x.mul_(2)" if numbers else "x.append(1), x.pop(), x.clear() and x &= y"
+            hint = (
+                f"Whoever calls it still needs {changed[0]}. Lines such as {lines} change x itself: "
+                f"make a new {'tensor' if numbers else 'one'}."
             )
+            raise Wrong(_says(exercise, f"it changes its argument {changed[0]} in place", hint, case))
         wanted = attempt(exercise, exercise.right, case)
         if isinstance(wanted.error, ImportError | NameError | AttributeError | TypeError):
             raise BrokenCheckError(f"the check of {exercise.name} is broken, not your answer") from wanted.error
@@ -241,7 +242,34 @@ def examine(exercise: Exercise, answer: object, seed: int = 0) -> int:
             wrong.append(tried[-1])
     if wrong:
         raise Wrong(_diagnosis(exercise, answer, tried, wrong, seed))
+    if exercise.banned and (name := _called(exercise, answer, cases[0])):
+        hint = (
+            "The numbers are right. But here it is to be written out, from smaller parts: then you know what is in it."
+        )
+        raise Wrong(_says(exercise, f"it calls {name}, which is not to be used", hint))
     return len(cases)
+
+
+def _called(exercise: Exercise, answer: Callable, case: Case) -> str | None:
+    """What an answer calls of that which is banned, however it is imported or wrapped."""
+    found = []
+
+    def watch(frame, event, called):
+        if event == "call":
+            name = f"{frame.f_globals.get('__name__')}.{frame.f_code.co_qualname}"
+        elif event == "c_call":
+            name = f"{called.__module__}.{called.__name__}"
+        else:
+            return
+        found.extend(one for one in exercise.banned if f"{name}.".startswith(f"{one}."))
+
+    before = sys.getprofile()
+    sys.setprofile(watch)
+    try:
+        attempt(exercise, answer, case)
+    finally:
+        sys.setprofile(before)
+    return found[0] if found else None
 
 
 Tried = tuple[Case, Outcome, Outcome]  # an input, what the answer gave for it, and what is right

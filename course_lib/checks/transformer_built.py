@@ -54,7 +54,15 @@ def positions_right(x, start):
     return x + pairs(clocks(range(start, start + x.shape[1]), x.shape[2])).to(x.dtype)
 
 
-ADD_POSITIONS = Exercise("add_positions", "transformer_built", position_cases, positions_right, CODES, tolerance=1e-4)
+ADD_POSITIONS = Exercise(
+    "add_positions",
+    "transformer_built",
+    position_cases,
+    positions_right,
+    CODES,
+    tolerance=1e-4,
+    banned=("course_lib.positions",),
+)
 
 
 @ADD_POSITIONS.slip(
@@ -210,7 +218,15 @@ def norm_right(x, gain, bias, epsilon):
     return F.layer_norm(x, gain.shape, gain, bias, epsilon)
 
 
-LAYER_NORM = Exercise("layer_norm", "transformer_built", norm_cases, norm_right, SLIPS, tolerance=1e-4)
+LAYER_NORM = Exercise(
+    "layer_norm",
+    "transformer_built",
+    norm_cases,
+    norm_right,
+    SLIPS,
+    tolerance=1e-4,
+    banned=("torch.nn.functional.layer_norm", "torch.layer_norm", "torch.native_layer_norm"),
+)
 
 
 def normed(axes=-1, correction=0, outside=False, centred=True, gained=True, root=True):
@@ -541,7 +557,9 @@ def masked(
     return answer
 
 
-THREE_MASKS = Exercise("three_masks", "transformer_built", mask_cases, masked(), MASKS, drive=drive_masks)
+THREE_MASKS = Exercise(
+    "three_masks", "transformer_built", mask_cases, masked(), MASKS, drive=drive_masks, banned=("course_lib.masks",)
+)
 
 THREE_MASKS.slip(
     "True and False are exchanged", "True means may be looked at. Is a word that is there open or closed in your mask?"
