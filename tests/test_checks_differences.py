@@ -39,7 +39,7 @@ def said(change, *wanted):
         (lambda x: x.flip(-1), (X, Y), "the order along the last axis is turned round"),
         (lambda x: x.roll(1, 0), (X, Y), "along the last axis but one everything stands one place off"),
         (lambda x: x.roll(-1, -1), (X, Y), "along the last axis everything stands one place off"),
-        (lambda x: x.flatten()[torch.randperm(x.numel(), generator=G)].view(x.shape), (X, Y), "the right numbers stand"),
+        (lambda x: x.flatten()[torch.randperm(x.numel(), generator=G)].view(x.shape), (X, Y), "the right numbers"),
         (lambda x: x.log().softmax(0), (SHARES,), "the numbers sum to 1 along the last axis but one, not along"),
         (lambda x: x * torch.rand(3, 4, generator=G), (SHARES,), "the numbers do not sum to 1 along the last axis"),
         (lambda x: torch.cat([x[:1] + 1, x[1:]]), (X, Y), "only the first entry along the last axis but one is off"),

@@ -195,6 +195,12 @@ ADDITIVE_SCORE.slip(
     "an axis of length 1 is left at the end",
     "The result has two axes, (batch, key). Which did you get, and which is too many?",
 )(scored(weigh=lambda x, v: x @ v[:, None]))
+ADDITIVE_SCORE.slip("the query is not used", "Two things make a score: a state, and the query that looks at it.")(
+    scored(lambda s, h: h.tanh())
+)
+ADDITIVE_SCORE.slip(
+    "the states are not used", "Every word would get the same score. Which of the two knows the words?"
+)(scored(lambda s, h: s.tanh().expand_as(h)))
 ADDITIVE_SCORE.slip(
     "the axes of the result are exchanged", "Which comes first in (batch, key), the sentence or the word?"
 )(lambda **given: score_right(**given).mT)
@@ -538,6 +544,28 @@ EVERY_STEP.slip("the mask is not used", "Padding still gets weight.")(stepped(ma
 EVERY_STEP.slip("closed scores become 0", "exp(0) is 1: a score of 0 still gets weight.")(stepped(value=0.0))
 
 
+def weighed(weigh):
+    """An answer with other weights, given the scores and True at words."""
+
+    def answer(scores, states, mask):
+        weights = weigh(scores, mask[:, None])
+        return weights @ states, weights
+
+    return answer
+
+
+for mend in (False, True):
+    EVERY_STEP.slip("the mask is the wrong way round", "Yours looks at the padding and closes the words.")(
+        weighed(lambda e, words, mend=mend: closed(e, ~words).softmax(-1).nan_to_num(0.0 if mend else torch.nan))
+    )
+for times, mend in product((False, True), (False, True)):
+    EVERY_STEP.slip(
+        "large scores overflow",
+        "exp(100) is too large for float32. What may be subtracted from all scores of a step without changing the "
+        "softmax?",
+    )(weighed(partial(naive, times=times, mend=mend)))
+
+
 # ---- alignment_error(proposed, sure, possible) ----
 
 
@@ -563,7 +591,10 @@ def link_cases(generator: torch.Generator) -> list[Case]:
         ("nothing is proposed", [([], cat, cat)]),
         ("a short sentence and a longer one", [([[0, 0]], [[0, 0]], [[0, 0]]), ([[0, 2], [1, 2], [2, 2]], cat, cat)]),
         ("a sentence without sure links beside another", [([[0, 0], [1, 0]], [], [[0, 0]]), (cat, cat, cat)]),
-        *((f"{count} sentences drawn at random", [sentence() for _ in range(count)]) for count in (1, 2, 5)),
+        *(
+            (f"{told} drawn at random", [sentence() for _ in range(count)])
+            for count, told in ((1, "one sentence"), (2, "two sentences"), (5, "five sentences"))
+        ),
     ]
     return [
         Case(about, dict(zip(("proposed", "sure", "possible"), map(list, zip(*pairs, strict=True)), strict=True)))
@@ -649,6 +680,25 @@ ALIGNMENT_ERROR.slip(
     "only the links that were proposed are judged",
     "Yours says how many of A are wrong. Sure links that were missed must cost something too.",
 )(counted(lambda a, s, p, a_s, a_p: 1 - a_p / a if a else 0.0))
+
+
+ALIGNMENT_ERROR.slip(
+    "a pair of brackets is missing",
+    "A division comes before a sum. What is divided, and by what? Put brackets around each of the two.",
+)(counted(lambda a, s, p, a_s, a_p: 1 - a_s + a_p / (a + s)))
+ALIGNMENT_ERROR.slip(
+    "a pair of brackets is missing",
+    "A division comes before a sum. What is divided, and by what? Put brackets around each of the two.",
+)(counted(lambda a, s, p, a_s, a_p: 1 - (a_s + a_p) / a + s if a else 1 / 0))
+
+
+@ALIGNMENT_ERROR.slip(
+    "sentences without sure links are left out",
+    "A sentence may have no sure link, and links that are proposed for it count in |A| all the same.",
+)
+def with_sure_links_only(proposed, sure, possible):
+    kept = [links for links in zip(proposed, sure, possible, strict=True) if links[1]]
+    return ALIGNMENT_ERROR.right(*zip(*kept, strict=True))
 
 
 # ---- what hiding a word costs ----

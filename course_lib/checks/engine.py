@@ -282,15 +282,21 @@ def _diagnosis(exercise: Exercise, answer: Callable, tried: Sequence[Tried], wro
         return _says(exercise, slip.name, slip.hint, case, outcome, wanted)
     what, hint = _symptom([(one.result, two) for _, one, two in wrong if not one.error], outcome)
     if hint == STEP_BY_STEP:
-        hint = f"{_where_right(exercise, tried)}{hint}"
+        hint = f"{_where_right(exercise, tried)}{hint if _is_small(case) else STEP_IN_CODE}"
     if not outcome.error and not wanted.error and (like := _like_a_slip(exercise, wrong)):
-        hint = like if hint.endswith(STEP_BY_STEP) else f"{hint} {like}"
+        hint = like if hint.endswith((STEP_BY_STEP, STEP_IN_CODE)) else f"{hint} {like}"
     return _says(exercise, what, hint, case, outcome, wanted)
 
 
 def _where_right(exercise: Exercise, tried: Sequence[Tried]) -> str:
+    """On which inputs an answer is right, or on which alone it is not: whichever are fewer."""
     right = [case.about for case, one, other in tried if _agree(exercise, one, other)]
-    return f"It is right with {'; '.join(right)}. What have those in common? " if right else ""
+    wrong = [case.about for case, *_ in tried if case.about not in right]
+    if len(wrong) == 1 < len(right):
+        return "All other inputs come out right. What is special about this one? "
+    if len(wrong) < len(right):
+        return f"It is wrong only with {'; '.join(dict.fromkeys(wrong))}. What have those in common? "
+    return f"It is right with {'; '.join(dict.fromkeys(right))}. What have those in common? " if right else ""
 
 
 def _like_a_slip(exercise: Exercise, wrong: Sequence[Tried]) -> str | None:
@@ -317,7 +323,7 @@ def _slip(exercise: Exercise, answer: Callable, tried: Sequence[Tried], seed: in
     found = [m for m in exercise.misconceptions if all(_gives(exercise, m, one) for one in in_order)]
     found = [m for m in found if any(_telling(exercise, m, one) for one in tried)]
     for further in range(1, 1 + MOST_FURTHER):
-        if not found or (len(found) == 1 and further > 1):
+        if not found or (len({m.name for m in found}) == 1 and further > 1):
             break
         for case in exercise.cases(torch.Generator().manual_seed(seed + further)):
             one = case, attempt(exercise, answer, case), attempt(exercise, exercise.right, case)
@@ -369,11 +375,16 @@ def _without_nan(given: object, theirs: object) -> tuple[object, object]:
 
 
 def _telling(exercise: Exercise, misconception: Misconception, one: Tried) -> bool:
-    """Whether an agreement tells anything: not of what is right, nor of errors that have only their type in common."""
+    """Whether an agreement tells anything: not of what is right but for NaN, nor of errors that share only their type."""
     case, outcome, wanted = one
     if _agree(exercise, outcome, wanted):
         return False
-    return not outcome.error or str(outcome.error) == str(attempt(exercise, misconception.answer, case).error)
+    theirs = attempt(exercise, misconception.answer, case)
+    if outcome.error or theirs.error or wanted.error:
+        return str(outcome.error) == str(theirs.error)
+    given, right = plain(outcome.result), plain(wanted.result)
+    only_nan = _numbers_left(given, right) and same(*_without_nan(given, right), exercise.tolerance)
+    return not only_nan or same(given, plain(theirs.result), exercise.tolerance)
 
 
 def _symptom(pairs: Sequence[tuple[object, Outcome]], outcome: Outcome) -> differences.Said:
@@ -411,13 +422,12 @@ def _difference(pairs: Sequence[tuple[object, object]]) -> differences.Said:
         )
     numbers, right = _as_tensor(given), _as_tensor(target)
     if isinstance(target, list):
+        plain_list = right is not None and right.ndim == 1 and right.dtype == torch.int64
+        if plain_list and isinstance(given, list) and any(isinstance(item, list) for item in given):
+            return "there are lists in the list that it returns", "One plain list is wanted, of numbers alone."
         if _is_of_words(target) and isinstance(given, list) and _is_of_words(given):
             lists = [(g, t) for g, t in pairs if isinstance(g, list) and isinstance(t, list)]
-            return (
-                differences.of_lists(lists)
-                or differences.of_lists(lists[:1])
-                or ("the entries are not right", STEP_BY_STEP)
-            )
+            return differences.of_lists(lists) or ("the entries are not right", STEP_BY_STEP)
         if right is None or any(isinstance(item, Tensor | list) for item in target):
             order = "Which things are asked for, and in which order?"
             if not isinstance(given, list):
@@ -457,6 +467,15 @@ def _difference(pairs: Sequence[tuple[object, object]]) -> differences.Said:
 
 
 STEP_BY_STEP = "Go through this input by hand, and print each step beside it."
+STEP_IN_CODE = "The input is too large for paper: print each step, and look for the first that you did not expect."
+
+
+def _is_small(case: Case) -> bool:
+    """Whether a person can go through an input with a pencil."""
+    numbers = [_as_tensor(plain(value)) for value in case.arguments.values()]
+    tensors = [one for one in numbers if one is not None]
+    counts = [value for value in case.arguments.values() if isinstance(value, int)]
+    return sum(one.numel() for one in tensors) <= 4 * LARGEST_SHOWN and max(counts, default=0) <= LARGEST_SHOWN
 
 
 def _within(where: str, pairs: Sequence[tuple[object, object]]) -> differences.Said:
@@ -513,10 +532,11 @@ def ask(question: Question, answer: object) -> None:
         raise Wrong(f"○ {question.name} has no answer yet. Put one in place of the blank.")
     if same(answer, question.right(), question.tolerance):
         return
-    for misconception in question.misconceptions:
-        value = misconception.answer() if callable(misconception.answer) else misconception.answer
-        if same(answer, value, question.tolerance):
-            raise Wrong(_says(question, misconception.name, misconception.hint))
+    named = [(one, one.answer() if callable(one.answer) else one.answer) for one in question.misconceptions]
+    named = [(one, value) for one, value in named if same(answer, value, question.tolerance)]
+    if named:
+        nearest = min(named, key=lambda one: _distance(answer, one[1]))[0]
+        raise Wrong(_says(question, nearest.name, nearest.hint))
     given, target = plain(answer), plain(question.right())
     if isinstance(target, list):
         many = f"The answer is a list of {len(target)}."
@@ -537,6 +557,14 @@ def ask(question: Question, answer: object) -> None:
         what = f"{_short(given)} has the shape {tuple(shapes[0])}, not {tuple(shapes[1])}"
         raise Wrong(_says(question, what, "How many numbers are asked for?"))
     raise Wrong(_says(question, f"{_short(given)} is not right", "Go through it once more, step by step."))
+
+
+def _distance(given: object, value: object) -> float:
+    """How far two equal values lie apart, if they are numbers; else 0."""
+    numbers, target = _as_tensor(plain(given)), _as_tensor(plain(value))
+    if numbers is None or target is None or not target.numel():
+        return 0.0
+    return (numbers.double() - target.double()).abs().nan_to_num().max().item()
 
 
 # ---- what is said ----

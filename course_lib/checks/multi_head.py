@@ -191,6 +191,14 @@ def merge_wrong_axes(x):
 
 
 @MERGE_HEADS.slip(
+    "the batch and the heads are swapped",
+    "Before two axes can be joined they must stand side by side. Which two are to be joined? Axis 0 is the batch.",
+)
+def merge_batch_and_heads(x):
+    return x.swapaxes(0, 1).reshape(x.shape[0], x.shape[2], x.shape[1] * x.shape[3])
+
+
+@MERGE_HEADS.slip(
     "the pieces are shuffled into each other",
     "First all numbers of head 0, then all of head 1: the pieces lie side by side, they are not dealt out in turns.",
 )
@@ -312,7 +320,7 @@ def layer(split=split_right, divisor=None, weights=weigh, merge=merge_right, out
             W_q, W_k, W_v, W_o = W_q.T, W_k.T, W_v.T, W_o.T
         query, key, value = (split(x @ matrix, heads) for matrix in (W_q, W_k, W_v))
         size = query.shape[-1]
-        scores = query @ key.mT / (size**0.5 if divisor is None else divisor(size, heads))
+        scores = query @ key.mT / (size**0.5 if divisor is None else divisor(size, heads, x.shape[1]))
         shares = weights(scores, mask)
         found = shares @ value
         return (merge(found) @ W_o if out is None else out(found, W_o)), shares
@@ -334,23 +342,27 @@ MULTI_HEAD_ATTENTION.slip(
 )(layer(split=cut_across_words, merge=merge_without_transpose))
 MULTI_HEAD_ATTENTION.slip(
     "the scores are divided by √d_model", "How many products are added up in *one* of these dot products?"
-)(layer(divisor=lambda size, heads: (size * heads) ** 0.5))
+)(layer(divisor=lambda size, heads, words: (size * heads) ** 0.5))
 MULTI_HEAD_ATTENTION.slip(
     "the scores are not divided",
     "Scaled dot-product attention is what each head does: something is missing between the product and the softmax.",
-)(layer(divisor=lambda size, heads: 1))
+)(layer(divisor=lambda size, heads, words: 1))
 MULTI_HEAD_ATTENTION.slip(
     "the scores are divided by the root of the number of heads",
     "Is it the number of heads that makes a dot product large, or the number of products in it?",
-)(layer(divisor=lambda size, heads: heads**0.5))
+)(layer(divisor=lambda size, heads, words: heads**0.5))
+MULTI_HEAD_ATTENTION.slip(
+    "the scores are divided by the root of the number of words",
+    "Is it the number of words that makes a dot product large, or the number of products in it?",
+)(layer(divisor=lambda size, heads, words: words**0.5))
 MULTI_HEAD_ATTENTION.slip(
     "the scores are divided by d_head without the root",
     "Variances add up, so the spread grows with the *root* of the number of products.",
-)(layer(divisor=lambda size, heads: size))
+)(layer(divisor=lambda size, heads, words: size))
 MULTI_HEAD_ATTENTION.slip(
     "the scores are multiplied, not divided",
     "Is your scale the root or one over the root? Larger heads should not get larger scores.",
-)(layer(divisor=lambda size, heads: size**-0.5))
+)(layer(divisor=lambda size, heads, words: size**-0.5))
 
 
 def over(axis):
@@ -552,7 +564,7 @@ COST_OF_HEADS = Question(
                 ("parameters: that is one matrix", "How many matrices are there? Count the letters under the W.", 512**2),
                 ("parameters: W_O is forgotten", "Three matrices make queries, keys and values. Which one comes after the merge?", 3 * 512**2),
                 ("parameters: the biases are counted", "The paper's formula has none: head = attention(Q W_Q, K W_K, V W_V).", 4 * 512**2 + 4 * 512),
-                ("parameters: the heads' matrices are counted as 64 × 64", "A head *reads* the whole vector of 512 and hands on 64 numbers.", 8 * 4 * 64**2),
+                ("parameters: that is one eighth of them", "Are all 8 heads counted? And each of them *reads* the whole vector of 512 and hands on 64 numbers.", 8 * 4 * 64**2),
                 ("parameters: the heads' matrices are counted as 64 × 64", "A head *reads* the whole vector of 512 and hands on 64 numbers.", 4 * 64**2),
             ),
             (
@@ -604,7 +616,16 @@ def leave_out_right(found, W_o, gone):
     return output
 
 
-LEAVE_OUT_HEAD = Exercise("leave_out_head", "multi_head", leave_out_cases, leave_out_right, WITHOUT, tolerance=1e-4)
+def drive_leave_out(answer, found, W_o, gone):
+    """A sum over no heads at all is Python's 0; it stands for zeros."""
+    output = answer(found, W_o, gone)
+    is_empty_sum = found.shape[1] == 1 and isinstance(output, int) and output == 0
+    return found.new_zeros(found.shape[0], found.shape[2], W_o.shape[1]) if is_empty_sum else output
+
+
+LEAVE_OUT_HEAD = Exercise(
+    "leave_out_head", "multi_head", leave_out_cases, leave_out_right, WITHOUT, drive_leave_out, tolerance=1e-4
+)
 
 
 def project_each(found, W_o):
@@ -628,6 +649,11 @@ def head_before(found, W_o, gone):
     return leave_out_right(found, W_o, (gone - 1) % found.shape[1])
 
 
+@LEAVE_OUT_HEAD.slip("heads are counted from 1", "Head 0 is the first. Which head does yours leave out if gone is 0?")
+def counted_from_one(found, W_o, gone):
+    return leave_out_right(found, W_o, gone - 1)
+
+
 def zeroed(axis):
     def answer(found, W_o, gone):
         found = found.clone()
@@ -643,6 +669,12 @@ LEAVE_OUT_HEAD.slip(
 LEAVE_OUT_HEAD.slip(
     "a sentence is left out, not a head", "Which axis of found are the heads on? Its shape is (batch, head, n, d_head)."
 )(zeroed(0))
+
+
+LEAVE_OUT_HEAD.slip(
+    "one number of every head is left out",
+    "Which axis of found are the heads on? Its shape is (batch, head, n, d_head), and ... goes up to the last.",
+)(zeroed(3))
 
 
 @LEAVE_OUT_HEAD.slip(
@@ -712,6 +744,7 @@ RIGHT_WITHOUT_ITS_HEAD = Question(
         Misconception("that is the other neighbour's bar", "Each removal has two bars, one for each neighbour. Which of them lost its head?", 1.0),
         Misconception("that is in per cent", "A number between 0 and 1 is wanted, as on the axis of the figure.", 25.0),
         Misconception("there is a bar, though it is low", "The readout must name some symbol, whatever it is told. How often is that right by luck?", 0.0),
+        Misconception("that would be luck with eight symbols", "There are eight places. But how many symbols can the readout choose from?", 1 / 8),
         Misconception("that is the share for ten symbols", "In the lesson the rows were of ten symbols. How many are there here?", 0.1),
         Misconception("that is the mean of both neighbours", "One bar is asked for: that of the neighbour whose head is gone.", (1 + 1 / 4) / 2),
         Misconception("one half would be luck with two symbols", "Read the lower bar again, on the axis at the left. How many symbols can the readout choose from?", 0.5),

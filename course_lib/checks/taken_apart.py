@@ -36,6 +36,7 @@ def dropped_cases(generator: torch.Generator) -> list[Case]:
         ("a share of 1: everything goes", draw(2, 2), torch.zeros(2, 2, dtype=torch.bool), 1.0, True),
         ("float64", draw(3, 2).double(), keep(0.3, 3, 2), 0.3, True),
         ("numbers that do not lie in order in memory", draw(4, 3).T, keep(0.3, 3, 4), 0.3, True),
+        ("a share of 1, at inference", draw(2, 4), torch.zeros(2, 4, dtype=torch.bool), 1.0, False),
     ]
     names = "x", "kept", "share", "training"
     return [Case(about, dict(zip(names, values, strict=True))) for about, *values in inputs]
@@ -109,6 +110,14 @@ def scaled_later(x, kept, share, training):
 )
 def divided_at_inference(x, kept, share, training):
     return x * kept if training else x / (1 - share)
+
+
+@DROPPED.slip(
+    "a share of 1 leaves nothing at inference either",
+    "At inference nothing is dropped, whatever the share. Which of your two conditions is looked at first?",
+)
+def nothing_left(x, kept, share, training):
+    return torch.zeros_like(x) if share == 1 else dropped_right(x, kept, share, training)
 
 
 DROPPED.slip(

@@ -139,6 +139,23 @@ ADD_POSITIONS.slip(
     "the speeds grow from clock to clock",
     "The first clock is the fastest. Is the angle p divided by the power, or multiplied by it?",
 )(with_speed(lambda pair, d: 10000.0 ** (2 * pair / d)))
+
+
+def from_0_to_1(alone):
+    """Exponents that end at 1; `alone` is that of a clock by itself."""
+    return lambda pair, d: 10000.0 ** -(pair / (d / 2 - 1) if d > 2 else alone())
+
+
+for alone in (lambda: 0.0, lambda: 1 / 0, lambda: torch.nan):
+    ADD_POSITIONS.slip(
+        "the exponent of the last clock is 1",
+        "Between 0 and 1 lie d/2 steps of 2/d, so the last exponent is less than 1. What is it for d = 4?",
+    )(with_speed(from_0_to_1(alone)))
+for exponent in (lambda pair, d: -(2 * pair // d), lambda pair, d: -2 * pair // d):
+    ADD_POSITIONS.slip(
+        "the exponent is rounded to a whole number",
+        "// drops what stands behind the point, and all exponents lie between 0 and 1.",
+    )(with_speed(lambda pair, d, exponent=exponent: 10000.0 ** exponent(pair, d)))
 ADD_POSITIONS.slip("the base is 1000", "Count the zeros of the base.")(
     with_speed(lambda pair, d: 1000.0 ** (-2 * pair / d))
 )
@@ -243,22 +260,23 @@ def normed(axes=-1, correction=0, outside=False, centred=True, gained=True, root
     return answer
 
 
-LAYER_NORM.slip(
-    "epsilon stands outside the root, and the squares are divided by d − 1",
-    "Both faults are still there. Where does ε stand in the formula, and by what does x.std divide?",
-)(normed(correction=1, outside=True))
+for outside in (True, False):  # of two faults one is named
+    LAYER_NORM.slip(
+        "the squares are divided by d − 1",
+        "std and var divide by d − 1 if they are not told otherwise. The formula takes the mean of the d squares.",
+    )(normed(correction=1, outside=outside))
 LAYER_NORM.slip(
     "epsilon stands outside the root",
-    "One fault is mended. Now take the input below: is ε added to the root, or to what is under it?",
+    "Take the input below: is ε added to the root, or to what is under it?",
 )(normed(outside=True))
-LAYER_NORM.slip(
-    "the squares are divided by d − 1",
-    "std and var divide by d − 1 if they are not told otherwise. The formula takes the mean of the d squares.",
-)(normed(correction=1))
 
 
 AXIS = "The norm has mixed several vectors: one word's numbers now depend on another's. Each vector is taken by itself."
 LAYER_NORM.slip("the norm runs over the batch", AXIS)(normed(axes=0))
+LAYER_NORM.slip(
+    "the norm runs over axis 1",
+    "That is the last axis of a table, but not of a batch of sentences. Count from the end: each vector by itself.",
+)(normed(axes=1))
 LAYER_NORM.slip("the norm runs over the words", AXIS)(normed(axes=-2))
 LAYER_NORM.slip("the norm runs over a whole sentence", AXIS)(normed(axes=lambda x: tuple(range(1, x.ndim)) or (0,)))
 LAYER_NORM.slip("the mean is not subtracted", "What is divided is the deviation from the mean, not the number itself.")(
@@ -458,6 +476,20 @@ def no_norm(x, mask, attend, feed, norm_1, norm_2):
     return x + feed(x)
 
 
+@PRE_NORM_LAYER.slip("the first norm is forgotten", "Each part reads through its norm: attention does, too.")
+def no_first_norm(x, mask, attend, feed, norm_1, norm_2):
+    x = x + attend(x, mask)
+    return x + feed(norm_2(x))
+
+
+@PRE_NORM_LAYER.slip(
+    "the second norm is forgotten", "Each part reads through its norm: the feed-forward part does, too."
+)
+def no_second_norm(x, mask, attend, feed, norm_1, norm_2):
+    x = x + attend(norm_1(x), mask)
+    return x + feed(x)
+
+
 def layer_by_hand(x, mask, attend, feed, norm_1, norm_2):
     x = x + attend(norm_1(x), mask)
     return x + feed(norm_2(x))
@@ -478,6 +510,31 @@ def norms_exchanged(x, mask, attend, feed, norm_1, norm_2):
 )
 def no_mask(x, mask, attend, feed, norm_1, norm_2):
     return layer_by_hand(x, None, attend, feed, norm_1, norm_2)
+
+
+@PRE_NORM_LAYER.slip("the mask is the wrong way round", "True is where a query may look, and attend takes it so.")
+def mask_turned_round(x, mask, attend, feed, norm_1, norm_2):
+    return layer_by_hand(x, ~mask, attend, feed, norm_1, norm_2)
+
+
+def norm_more(first=None, between=None, last=None):
+    """The layer with one norm too many; each argument is the number of a norm."""
+
+    def answer(x, mask, attend, feed, norm_1, norm_2):
+        norms = {None: lambda y: y, 1: norm_1, 2: norm_2}
+        x = norms[first](x)
+        x = norms[between](x + attend(norm_1(x), mask))
+        return norms[last](x + feed(norm_2(x)))
+
+    return answer
+
+
+for which in (1, 2):
+    for place in ("first", "between", "last"):
+        PRE_NORM_LAYER.slip(
+            "there is a norm too many",
+            "Two norms, one in front of each part; x itself meets none. Which of yours is x put through?",
+        )(norm_more(**{place: which}))
 
 
 # ---- three_masks(source, target, pad) ----
@@ -655,6 +712,23 @@ THREE_MASKS.slip(
 THREE_MASKS.slip(
     "the axis of heads is missing", "A mask has four axes: sentence, head, query, key. Which of yours is the head?"
 )(without_axes(True))
+
+
+def in_order(*order):
+    """The right masks, in another order."""
+
+    def answer(source, target, pad):
+        found = masked()(source, target, pad)
+        return tuple(found[place] for place in order)
+
+    return answer
+
+
+for order in ((1, 0, 2), (0, 2, 1)):
+    THREE_MASKS.slip(
+        "the masks stand in another order",
+        "Look at the order in which the three are asked for: it is that of the table.",
+    )(in_order(*order))
 
 
 def added(mask):

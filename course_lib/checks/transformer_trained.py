@@ -1,6 +1,7 @@
 """Exercises of lesson 6: the Transformer, trained and read."""
 
 import itertools
+from functools import cache
 
 import torch
 from torch.nn import functional as F
@@ -118,6 +119,13 @@ def mean_of_means(logits, words, pad):
     return ((loss * there).sum(1) / there.sum(1))[counted].mean()
 
 
+@NEXT_WORD_LOSS.slip(
+    "padding is taken to be 0", "Which number padding has, the argument pad says. Here 0 may be a word like another."
+)
+def padding_is_zero(logits, words, pad):
+    return loss_right(logits, words, 0)
+
+
 @NEXT_WORD_LOSS.slip("it is the sum, not the mean", "By how many words do you divide?")
 def sum_of_all(logits, words, pad):
     loss, there = each(logits, words, pad)
@@ -201,21 +209,24 @@ def drive_writer(answer, p, echo, **settings):
     return answer(scores, **settings)
 
 
+MOST_DRAWS = 150  # of inputs, to find some that tell slips apart
+
+
 def told_apart(draw, right, slips, clear=lambda arguments: True) -> list[dict]:
     """For each slip arguments that show it: what it gives there, neither the right answer nor another slip gives.
 
     Where rounding could decide (`clear` is False), a right answer in another style might be refused.
     """
-    found = []
-    for slip in slips:
-        for _ in range(3000):
-            arguments = draw()
-            given = drive_writer(slip, **arguments)
-            if clear(arguments) and all(
-                drive_writer(other, **arguments) != given for other in (right, *slips) if other is not slip
-            ):
-                found.append(arguments)
-                break
+    found, lacking = [], list(range(len(slips)))
+    for _ in range(MOST_DRAWS):
+        arguments = draw()
+        given = [drive_writer(answer, **arguments) for answer in (right, *slips)]
+        shown = [slip for slip in lacking if given.count(given[1 + slip]) == 1]
+        if shown and clear(arguments):
+            found.append(arguments)
+            lacking = [slip for slip in lacking if slip not in shown]
+        if not lacking:
+            break
     return found
 
 
@@ -244,6 +255,19 @@ def greedily(
     return answer
 
 
+def the_last(words):
+    return words[-1:]
+
+
+def the_first(words):
+    return words[:1]
+
+
+def without_start(words):
+    """The start mark is handed over only as long as there is nothing else."""
+    return words[1:] or words
+
+
 def greedy_cases(generator: torch.Generator) -> list[Case]:
     # 0 is <bos>, 1 is <eos>; a row is what may come after a word.
     small = torch.tensor([[0.08, 0.12, 0.7, 0.1], [0.1, 0.2, 0.3, 0.4], [0.1, 0.2, 0.13, 0.57], [0.07, 0.63, 0.2, 0.1]])
@@ -264,7 +288,7 @@ def greedy_cases(generator: torch.Generator) -> list[Case]:
         words = int(torch.randint(4, 7, (), generator=generator))
         return dict(zip(names, (table(generator, words), 1.0, 0, 1, 8), strict=True))
 
-    slips = (greedily(history=lambda words: words[-1:]), greedily(history=lambda words: words[:1]))
+    slips = [greedily(history=history) for history in (the_last, the_first, without_start)]
     drawn = told_apart(draw, greedily(), slips)
     return cases + [Case("a model that looks at two words", arguments) for arguments in drawn]
 
@@ -297,11 +321,15 @@ def without_end(scores, start, end, limit):
 GREEDY_WORDS.slip(
     "the model is handed the last word alone",
     "The next word may depend on all before it. Hand over the whole beginning.",
-)(greedily(history=lambda words: words[-1:]))
+)(greedily(history=the_last))
 GREEDY_WORDS.slip(
     "the model is handed the start mark alone",
     "What was written must be read before the next word. What does your model see at the second step?",
-)(greedily(history=lambda words: words[:1]))
+)(greedily(history=the_first))
+GREEDY_WORDS.slip(
+    "from the second step on the start mark is not handed over",
+    "The list that the model gets begins with the start mark, at every step. What does yours get at the second?",
+)(greedily(history=without_start))
 GREEDY_WORDS.slip("it takes the least likely word", "log p is negative: the likeliest word has the largest.")(
     greedily(pick=torch.argmin)
 )
@@ -320,11 +348,17 @@ def beamed(
     stops_at_first=False,
     each_continues_once=False,
     only_finished=False,
+    cut=None,
+    aside=None,
     history=lambda words: words,
     give=lambda words: words[1:],
     margins=None,
 ):
-    """Beam search with one or more slips. A beginning is (words, total). Notes by how much a cut was decided."""
+    """Beam search with one or more slips. A beginning is (words, total). Notes by how much a cut was decided.
+
+    `aside`: finished sentences are put aside; there they keep a place of the beam ("place"), or take none, and the
+    search ends when there are enough ("enough") or at the limit ("limit").
+    """
 
     def answer(log_p, start, end, width, limit):
         def place(beginning):
@@ -334,7 +368,7 @@ def beamed(
         def is_finished(beginning):
             return finishes and len(beginning[0]) > 1 and beginning[0][-1] == end
 
-        kept = [([start], first)]
+        kept, apart = [([start], first)], []
         for _ in range(limit):
             longer = [beginning for beginning in kept if is_finished(beginning)] if keeps_finished else []
             for words, total in (beginning for beginning in kept if not is_finished(beginning)):
@@ -343,16 +377,23 @@ def beamed(
                 longer += [max(grown, key=place)] if each_continues_once and len(words) > 1 else grown
             if not longer:
                 break
-            ranked = sorted(longer, key=place, reverse=True)
-            kept = ranked[:width]
+            ranked = sorted(longer, key=(lambda one: cut(one[1], len(one[0]) - 1)) if cut else place, reverse=True)
+            kept = ranked[: width - len(apart) if aside == "place" else width]
+            if aside:
+                apart += filter(is_finished, kept)
+                kept = [beginning for beginning in kept if not is_finished(beginning)]
+                if not kept or (aside == "enough" and len(apart) >= width):
+                    break
+                continue
             if margins is not None and len(ranked) > width:
                 margins.append(place(ranked[width - 1]) - place(ranked[width]))
             if all(map(is_finished, kept)) or stops_at_first and any(map(is_finished, kept)):
                 break
         if margins is not None and len(kept) > 1:
             margins.append(place(kept[0]) - place(kept[1]))
+        kept = apart + kept
         done = [beginning for beginning in kept if is_finished(beginning)]
-        return give(max((only_finished or stops_at_first) and done or kept, key=place)[0])
+        return give(max((only_finished or stops_at_first == "finished") and done or kept, key=place)[0])
 
     return answer
 
@@ -398,14 +439,22 @@ SLIPS_OF_THE_BEAM = (
     beamed(each_continues_once=True),
     beamed(keeps_finished=False),
     beamed(finishes=False),
-    beamed(stops_at_first=True),
+    beamed(stops_at_first="finished"),
     beamed(only_finished=True),
     beamed(rank=lambda total, written: total / (written + 1)),
-    beamed(history=lambda words: words[-1:]),
+    beamed(history=the_last),
+    beamed(history=without_start),
 )
 
 
 def beam_cases(generator: torch.Generator) -> list[Case]:
+    return beams_of(generator.initial_seed())
+
+
+@cache
+def beams_of(seed: int) -> list[Case]:
+    """Kept, since the search for inputs that tell slips apart takes a second or two."""
+    generator = torch.Generator().manual_seed(seed)
     # After <bos> 0: 2 or 3. After 2 much may come, after 3 the end 1.
     small = torch.tensor(
         [[0.08, 0.12, 0.5, 0.3], [0.1, 0.2, 0.3, 0.4], [0.17, 0.4, 0.23, 0.2], [0.01, 0.94, 0.03, 0.02]]
@@ -414,10 +463,20 @@ def beam_cases(generator: torch.Generator) -> list[Case]:
     short = torch.tensor(
         [[0.07, 0.41, 0.39, 0.13], [0.1, 0.2, 0.3, 0.4], [0.06, 0.13, 0.11, 0.7], [0.12, 0.72, 0.09, 0.07]]
     )
+    # Whoever cuts by sums, or keeps finished sentences, ends with 2 3 0 1.
+    overtaken = torch.tensor(
+        [
+            [0.0685, 0.3530, 0.2919, 0.2866],
+            [0.1256, 0.3615, 0.0632, 0.4497],
+            [0.1678, 0.0365, 0.3379, 0.4578],
+            [0.4663, 0.0283, 0.4295, 0.0760],
+        ]
+    )
     inputs = [
         ("width 1, which is greedy", small, 0.0, 0, 1, 1, 5),
         ("a likely sentence with an unlikely first word", small, 0.0, 0, 1, 2, 5),
         ("a short sentence and a long one", short, 0.0, 0, 1, 2, 5),
+        ("finished sentences that are overtaken", overtaken, 0.0, 0, 1, 2, 6),
         ("a limit of one word", small, 0.0, 0, 1, 3, 1),
         ("a width greater than the vocabulary", short, 0.0, 0, 1, 6, 4),
     ]
@@ -480,7 +539,24 @@ BEAM_WORDS.slip(
 BEAM_WORDS.slip(
     "the search stops at the first finished sentence",
     "Another beginning may still become better. When are all of them finished?",
-)(beamed(stops_at_first=True))
+)(beamed(stops_at_first="finished"))
+BEAM_WORDS.slip(
+    "the search stops at the first finished sentence",
+    "Another beginning may still become better. When are all of them finished?",
+)(beamed(stops_at_first="best"))
+BEAM_WORDS.slip(
+    "the beam is cut by the sum, and divided only at the end",
+    "The rule ranks by log p a word in every round. What may the cut lose, if it goes by the sum?",
+)(beamed(cut=by_sum))
+BEAM_WORDS.slip(
+    "a finished sentence keeps its place for good",
+    "A finished sentence goes on competing: it may be cut like the others, and then its place is free again.",
+)(beamed(aside="place"))
+for aside in ("enough", "limit"):
+    BEAM_WORDS.slip(
+        "finished sentences take no place in the beam",
+        "Finished or not, all compete for the same places: only so many are kept as the width allows.",
+    )(beamed(aside=aside))
 BEAM_WORDS.slip(
     "unfinished sentences may not win", "At the limit the best of all that is kept is wanted, finished or not."
 )(beamed(only_finished=True))
@@ -501,7 +577,11 @@ def beam_without_end(log_p, start, end, width, limit):
 BEAM_WORDS.slip(
     "the model is handed the last word alone",
     "The next word may depend on all before it. Hand over the whole beginning.",
-)(beamed(history=lambda words: words[-1:]))
+)(beamed(history=the_last))
+BEAM_WORDS.slip(
+    "from the second step on the start mark is not handed over",
+    "The list that the model gets begins with the start mark, at every step. What does yours get at the second?",
+)(beamed(history=without_start))
 
 
 # ---- part_is_worth(train, share_right, seeds) ----

@@ -572,17 +572,17 @@ right_value("hiding_cost", 3)
 # ---- what learners wrote who saw neither solution nor bank ----
 
 
-@wrong("additive_score", "?")
+@wrong("additive_score", "the numbers are right, but in the shape (1, 1, 1) in place of (1, 1)")
 def as_in_the_lesson(query, keys, W_s, W_h, v):  # there: one sentence, every query with every key
     return torch.tanh((query @ W_s.T)[:, None] + (keys @ W_h.T)[None]) @ v
 
 
-@wrong("additive_score", "?")
+@wrong("additive_score", "the query is not used")
 def query_forgotten(query, keys, W_s, W_h, v):
     return torch.tanh(keys @ W_h.T) @ v
 
 
-@wrong("additive_score", "?")
+@wrong("additive_score", "the states are not used")
 def keys_forgotten(query, keys, W_s, W_h, v):
     return (torch.tanh(query @ W_s.T) @ v)[:, None].expand(-1, keys.shape[1])
 
@@ -596,13 +596,13 @@ def with_the_librarys_score(query, keys, W_s, W_h, v):
     return score(query, score.project_keys(keys)).detach()
 
 
-@wrong("attend_to", "?")
+@wrong("attend_to", "in result 1 of 2, the numbers are right, but in the shape (1, 1, 1) in place of (1, 1)")
 def context_keeps_its_axis(scores, states, lengths):
     weights = stable(torch.where(open_(scores, lengths), scores, -torch.inf), 1).nan_to_num(0)
     return weights[:, None] @ states, weights
 
 
-@wrong("attend_to", "?")
+@wrong("attend_to", "in result 2 of 2, the numbers are right, but in the shape (1, 2, 1) in place of (1, 2)")
 def weights_keep_their_axis(scores, states, lengths):
     weights = scores.masked_fill(~open_(scores, lengths), -torch.inf).softmax(1).nan_to_num(0)[..., None]
     return (weights * states).sum(1), weights
@@ -614,33 +614,33 @@ def with_the_librarys_softmax(scores, states, lengths):
     return mix(weights, states), weights
 
 
-@wrong("every_step", "?")
+@wrong("every_step", "large scores overflow")
 def exponentials_over_their_sum(scores, states, mask):
     powers = scores.exp() * mask[:, None]
     weights = powers / powers.sum(-1, keepdim=True)
     return weights @ states, weights
 
 
-@wrong("every_step", "?")
+@wrong("every_step", "the results stand in each other's places")
 def weights_come_first(scores, states, mask):
     weights = scores.masked_fill(~mask[:, None], -torch.inf).softmax(-1)
     return weights, weights @ states
 
 
-@wrong("every_step", "?")
+@wrong("every_step", "the mask is the wrong way round")
 def open_is_closed(scores, states, mask):
     weights = scores.masked_fill(mask[:, None], -torch.inf).softmax(-1)
     return weights @ states, weights
 
 
-@wrong("alignment_error", "?")
+@wrong("alignment_error", "a pair of brackets is missing")
 def a_bracket_is_missing(proposed, sure, possible):
     both = [(len(A & S), len(A & P), len(A) + len(S)) for A, S, P in zip(proposed, sure, possible, strict=True)]
     hit_sure, hit_possible, all_links = map(sum, zip(*both, strict=True))
     return 1 - hit_sure + hit_possible / all_links
 
 
-@wrong("alignment_error", "?")
+@wrong("alignment_error", "sentences without sure links are left out")
 def skips_sentences_without_sure_links(proposed, sure, possible):
     hits = links = 0
     for A, S, P in zip(proposed, sure, possible, strict=True):

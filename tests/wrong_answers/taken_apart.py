@@ -604,19 +604,19 @@ def shares_in_numpy(weights, values):
 # ---- what learners wrote who saw neither solution nor bank ----
 
 
-@wrong("dropped", "?")
+@wrong("dropped", "a share of 1 leaves nothing at inference either")
 def nothing_is_left_at_share_one(x, kept, share, training):
     if share == 1:
         return torch.zeros_like(x)
     return x * kept / (1 - share) if training else x
 
 
-@wrong("dropped", "?")
+@wrong("dropped", "it drops what should stay")
 def mask_turned_round(x, kept, share, training):
     return torch.where(kept, 0.0, x / (1 - share)) if training else x
 
 
-@wrong("hiding_costs", "?")
+@wrong("hiding_costs", "along the last axis everything stands one place off")
 def the_next_word_is_hidden(log_probability, words, unk):
     costs = []
     for i in range(len(words)):
@@ -626,7 +626,7 @@ def the_next_word_is_hidden(log_probability, words, unk):
     return torch.stack(costs)
 
 
-@wrong("hiding_costs", "?")
+@wrong("hiding_costs", "along the last axis everything stands one place off")
 def the_word_before_is_hidden(log_probability, words, unk):
     costs = []
     for i in range(len(words)):

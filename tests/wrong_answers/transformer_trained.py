@@ -591,13 +591,13 @@ right_value("half_temperature", 1.3)
 # ---- what learners wrote who saw neither solution nor bank ----
 
 
-@wrong("next_word_loss", "?")
+@wrong("next_word_loss", "padding is taken to be 0")
 def padding_is_always_zero(logits, words, pad):
     wanted = words[:, 1:]
     return F.cross_entropy(logits[:, :-1][wanted != 0], wanted[wanted != 0])
 
 
-@wrong("greedy_words", "?")
+@wrong("greedy_words", "from the second step on the start mark is not handed over")
 def without_start_once_it_has_words(scores, start, end, limit):
     out = []
     while len(out) < limit:
@@ -607,7 +607,7 @@ def without_start_once_it_has_words(scores, start, end, limit):
     return out
 
 
-@wrong("greedy_words", "?")
+@wrong("greedy_words", "there are lists in the list that it returns")
 def one_word_in_a_list_each(scores, start, end, limit):
     words = []
     while len(words) < limit and [end] not in words:
@@ -649,22 +649,22 @@ def raw_sum(one):
     return one[1]
 
 
-@wrong("beam_words", "?")
+@wrong("beam_words", "the beam is cut by the sum, and divided only at the end")
 def cut_by_sums_and_divided_at_the_end(log_p, start, end, width, limit):
     return max(beam_with(log_p, start, end, width, limit, raw_sum), key=per_word)[0]
 
 
-@wrong("beam_words", "?")
+@wrong("beam_words", "a finished sentence keeps its place for good")
 def width_shrinks(log_p, start, end, width, limit):
     return max(beam_with(log_p, start, end, width, limit, per_word, shrinks=True), key=per_word)[0]
 
 
-@wrong("beam_words", "?")
+@wrong("beam_words", "finished sentences take no place in the beam")
 def finished_ones_set_aside(log_p, start, end, width, limit):
     return max(beam_with(log_p, start, end, width, limit, per_word, aside=True), key=per_word)[0]
 
 
-@wrong("beam_words", "?")
+@wrong("beam_words", "the list is empty")
 def nothing_comes_out(log_p, start, end, width, limit):
     best = []
     for words, _ in beam_with(log_p, start, end, width, limit, per_word):
@@ -673,17 +673,17 @@ def nothing_comes_out(log_p, start, end, width, limit):
     return best
 
 
-@wrong("beam_words", "?")
+@wrong("beam_words", "there are lists in the list that it returns")
 def words_and_their_score(log_p, start, end, width, limit):
     return max(beam_with(log_p, start, end, width, limit, per_word), key=per_word)
 
 
-@wrong("beam_words", "?")
+@wrong("beam_words", "there are lists in the list that it returns")
 def whole_beam(log_p, start, end, width, limit):
     return [words for words, _ in beam_with(log_p, start, end, width, limit, per_word)]
 
 
-@wrong("beam_words", "?")
+@wrong("beam_words", "the search stops at the first finished sentence")
 def stops_when_one_is_finished(log_p, start, end, width, limit):
     kept = [([start], 0.0)]
     for _ in range(limit):
@@ -694,7 +694,7 @@ def stops_when_one_is_finished(log_p, start, end, width, limit):
     return kept[0][0][1:]
 
 
-@wrong("beam_words", "?")
+@wrong("beam_words", "the search stops at the first finished sentence")
 def first_finished_is_returned(log_p, start, end, width, limit):
     kept = [([start], 0.0)]
     for _ in range(limit):
@@ -706,7 +706,7 @@ def first_finished_is_returned(log_p, start, end, width, limit):
     return kept[0][0][1:]
 
 
-@wrong("beam_words", "?")
+@wrong("beam_words", "from the second step on the start mark is not handed over")
 def no_start_mark(log_p, start, end, width, limit):
     history = lambda start, words: words or [start]  # noqa: E731
     return max(beam_with(log_p, start, end, width, limit, per_word, history=history), key=per_word)[0]
