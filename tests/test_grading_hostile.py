@@ -183,7 +183,7 @@ def test_a_check_that_is_broken_is_told_as_such():
     with pytest.raises(ZeroDivisionError):
         examine.judge(asked, '{"value": 1}', SEED)
     cases = [engine.Case("one", {"x": 1})]
-    asked = Exercise("e", "scaled_dot_product", lambda generator: cases, lambda x: x.no_such_name, (), "lesson 3")
+    asked = Exercise("e", "scaled_dot_product", lambda generator: cases, lambda x: x.no_such_name, "lesson 3")
     with pytest.raises(BrokenCheckError):
         examine.judge(asked, json.dumps({"outcomes": [{"result": 1, "arguments": {"x": 1}}]}), SEED)
 

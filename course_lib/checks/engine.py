@@ -363,15 +363,14 @@ def _numbers_left(given: object, theirs: object) -> bool:
     return any(not (one.isnan() | other.isnan()).all() for one, other in _pairs(given, theirs))
 
 
-def _without_nan(given: object, theirs: object) -> tuple[object, object]:
-    """Both with 0 wherever one of them is NaN."""
-    if isinstance(given, list) and isinstance(theirs, list) and len(given) == len(theirs) > 0:
-        pairs = list(map(_without_nan, given, theirs))
-        return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    if _pairs(given, theirs):
-        lost = given.isnan() | theirs.isnan()
-        return given.masked_fill(lost, 0), theirs.masked_fill(lost, 0)
-    return given, theirs
+def _without_nan(*results: object) -> tuple[object, ...]:
+    """All of them with 0 wherever one of them is NaN."""
+    if all(isinstance(one, list) and len(one) == len(results[0]) > 0 for one in results):
+        return tuple(map(list, zip(*map(_without_nan, *results), strict=True)))
+    if all(isinstance(one, Tensor) and one.shape == results[0].shape for one in results):
+        lost = torch.stack([one.isnan() for one in results]).any(0)
+        return tuple(one.masked_fill(lost, 0) for one in results)
+    return results
 
 
 def _telling(exercise: Exercise, misconception: Misconception, one: Tried) -> bool:
@@ -382,9 +381,11 @@ def _telling(exercise: Exercise, misconception: Misconception, one: Tried) -> bo
     theirs = attempt(exercise, misconception.answer, case)
     if outcome.error or theirs.error or wanted.error:
         return str(outcome.error) == str(theirs.error)
-    given, right = plain(outcome.result), plain(wanted.result)
-    only_nan = _numbers_left(given, right) and same(*_without_nan(given, right), exercise.tolerance)
-    return not only_nan or same(given, plain(theirs.result), exercise.tolerance)
+    given, of_slip, right = plain(outcome.result), plain(theirs.result), plain(wanted.result)
+    if same(given, of_slip, exercise.tolerance):
+        return True
+    free = _without_nan(given, of_slip, right)
+    return not same(free[0], free[2], exercise.tolerance)
 
 
 def _symptom(pairs: Sequence[tuple[object, Outcome]], outcome: Outcome) -> differences.Said:
