@@ -73,6 +73,11 @@ def test_single_numbers_are_related_over_all_inputs():
     assert said(lambda x: x / 2, *scalars[:5]) == "the numbers are not right"
 
 
+def test_what_holds_for_tables_alone_is_not_said():
+    table, batch = torch.randn(1, 8, generator=G), torch.randn(2, 3, 4, generator=G)
+    assert said(lambda x: x * 0 if x is table else x.cos(), table, batch) == "the numbers are not right"
+
+
 # ---- shapes, NaN, truth, kinds ----
 
 
@@ -133,6 +138,11 @@ def test_lists_of_words_are_not_told_about_shapes():
 
 def test_of_sets_it_is_said_what_is_lacking_and_what_is_too_much():
     assert said(lambda s: {1, 2, 9}, {1, 2, 3}) == "the set lacks {3} and has too many: {9}"
+
+
+def test_two_things_in_place_of_one_are_told_as_such():
+    assert said(lambda x: [x, 1], X) == "it returns 2 things, not a tensor of shape (3, 4)"
+    assert said(lambda x: [x, 1], torch.tensor(2.0)) == "it returns 2 things, not a number"
 
 
 def test_of_several_results_the_one_that_is_off_is_named():

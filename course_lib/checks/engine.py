@@ -447,6 +447,8 @@ def _difference(pairs: Sequence[tuple[object, object]]) -> differences.Said:
         return _of_sets(given, target)
     if right is None:
         return f"{_short(given)} is not right", STEP_BY_STEP
+    if isinstance(given, list) and len(given) != 1 and (numbers is None or right.ndim == 0):
+        return f"it returns {len(given)} things, not {_kind(target)}", "Look at what the exercise wants returned."
     if numbers is None:
         return f"it returns {_kind(given)}, not {_kind(target)}", "Look at what the exercise wants returned."
     if right.dtype == torch.bool and numbers.dtype != torch.bool:
