@@ -23,7 +23,7 @@ Said = tuple[str, str]  # what differs, and what to look at
 
 def of_numbers(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
     """What relates the given numbers to the wanted ones, in all (given, wanted) pairs of equal shapes; None if nothing does."""
-    pairs = [(given.double(), wanted.double()) for given, wanted in pairs if given.ndim == pairs[0][0].ndim]
+    pairs = [(given.double(), wanted.double()) for given, wanted in pairs]
     for relation in (_of_all_entries, _of_places, _of_sums):
         if (said := relation(pairs)) and _supported(pairs):
             return said

@@ -7,9 +7,10 @@ of the misconception, that is what went wrong.
 
 import copy
 import re
+import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
@@ -19,6 +20,7 @@ from course_lib.checks import differences
 
 INSTALLED = re.compile(r"[/\\](site-packages|course_lib)[/\\]")  # files that the learner has not written
 DOES_NOT_FIT = RuntimeError, ValueError, IndexError  # what torch, NumPy and Python raise of shapes that do not fit
+MEMORY = "view size is not compatible"  # what view says of numbers that do not lie in order
 MOST_FURTHER = 3  # times that inputs are drawn anew to be sure of a slip
 LARGEST_SHOWN = 24  # numbers of a tensor that a message prints; of larger ones it gives the shape
 
@@ -66,21 +68,36 @@ class Exercise:
         lesson: name of the lesson.
         cases: draws the inputs from a generator, the smallest first.
         right: gives what is right for an input.
-        misconceptions: what to look for, the most telling first.
         see: where to read on: lesson and section, or a glossary entry.
         drive: what is done with the learner's object; it is called with the arguments if not given. It stands by
             itself (imports inside), since a grader sends its source to the learner's kernel.
         tolerance: largest difference of a number that counts as equal, absolute and relative.
+        banned: functions, classes and modules that the text says are not to be used, such as "torch.nn.functional.relu".
     """
 
     name: str
     lesson: str
     cases: Callable[[torch.Generator], Sequence[Case]]
     right: Callable
-    misconceptions: tuple[Misconception, ...]
     see: str
     drive: Callable | None = None
     tolerance: float = 1e-5
+    banned: tuple[str, ...] = ()
+    misconceptions: list[Misconception] = field(default_factory=list, kw_only=True)  # the most telling first
+
+    def slip(self, name: str, hint: str) -> Callable[[Callable], Callable]:
+        """Files a wrong answer beside its name and hint; of slips that cannot be told apart, the first is named.
+
+        Args:
+            name: what it is, such as "softmax over the wrong axis".
+            hint: what to look at, in a sentence or two; never the solution.
+        """
+
+        def file(answer: Callable) -> Callable:
+            self.misconceptions.append(Misconception(name, hint, answer))
+            return answer
+
+        return file
 
     def run(self, answer: Callable, arguments: Mapping[str, object]) -> object:
         return answer(**arguments) if self.drive is None else self.drive(answer, **arguments)
@@ -92,6 +109,7 @@ class Question:
 
     Args:
         right: computes what is right.
+        misconceptions: values to look for, the most telling first.
         tolerance: how far off a number may be.
 
     The others are those of `Exercise`; a misconception's answer is a value, or a function that computes it.
@@ -209,15 +227,13 @@ def examine(exercise: Exercise, answer: object, seed: int = 0) -> int:
             raise Wrong(f"○ {calls} is not written yet. Replace the line that raises NotImplementedError.")
         if not outcome.error and not same(outcome.arguments, case.arguments, 0.0):
             changed = [n for n in case.arguments if not same(outcome.arguments[n], case.arguments[n], 0.0)]
-            raise Wrong(
-                _says(
-                    exercise,
-                    f"it changes its argument {changed[0]} in place",
-                    f"Whoever calls it still needs {changed[0]}. Lines such as x += 1, x[...] = 0 and x.mul_(2) change x "
-                    "itself: compute a new tensor.",
-                    case,
-                )
+            numbers = isinstance(case.arguments[changed[0]], Tensor)
+            lines = "x += 1, x[...] = 0 and x.mul_(2)" if numbers else "x.append(1), x.pop(), x.clear() and x &= y"
+            hint = (
+                f"Whoever calls it still needs {changed[0]}. Lines such as {lines} change x itself: "
+                f"make a new {'tensor' if numbers else 'one'}."
             )
+            raise Wrong(_says(exercise, f"it changes its argument {changed[0]} in place", hint, case))
         wanted = attempt(exercise, exercise.right, case)
         if isinstance(wanted.error, ImportError | NameError | AttributeError | TypeError):
             raise BrokenCheckError(f"the check of {exercise.name} is broken, not your answer") from wanted.error
@@ -226,7 +242,34 @@ def examine(exercise: Exercise, answer: object, seed: int = 0) -> int:
             wrong.append(tried[-1])
     if wrong:
         raise Wrong(_diagnosis(exercise, answer, tried, wrong, seed))
+    if exercise.banned and (name := _called(exercise, answer, cases[0])):
+        hint = (
+            "The numbers are right. But here it is to be written out, from smaller parts: then you know what is in it."
+        )
+        raise Wrong(_says(exercise, f"it calls {name}, which is not to be used", hint))
     return len(cases)
+
+
+def _called(exercise: Exercise, answer: Callable, case: Case) -> str | None:
+    """What an answer calls of that which is banned, however it is imported or wrapped."""
+    found = []
+
+    def watch(frame, event, called):
+        if event == "call":
+            name = f"{frame.f_globals.get('__name__')}.{frame.f_code.co_qualname}"
+        elif event == "c_call":
+            name = f"{called.__module__}.{called.__name__}"
+        else:
+            return
+        found.extend(one for one in exercise.banned if f"{name}.".startswith(f"{one}."))
+
+    before = sys.getprofile()
+    sys.setprofile(watch)
+    try:
+        attempt(exercise, answer, case)
+    finally:
+        sys.setprofile(before)
+    return found[0] if found else None
 
 
 Tried = tuple[Case, Outcome, Outcome]  # an input, what the answer gave for it, and what is right
@@ -239,17 +282,26 @@ def _diagnosis(exercise: Exercise, answer: Callable, tried: Sequence[Tried], wro
         return _says(exercise, slip.name, slip.hint, case, outcome, wanted)
     what, hint = _symptom([(one.result, two) for _, one, two in wrong if not one.error], outcome)
     if hint == STEP_BY_STEP:
-        hint = _like_a_slip(exercise, wrong) or f"{_where_right(exercise, tried)}{hint}"
+        hint = f"{_where_right(exercise, tried)}{hint if _is_small(case) else STEP_IN_CODE}"
+    if not outcome.error and not wanted.error and (like := _like_a_slip(exercise, wrong)):
+        hint = like if hint.endswith((STEP_BY_STEP, STEP_IN_CODE)) else f"{hint} {like}"
     return _says(exercise, what, hint, case, outcome, wanted)
 
 
 def _where_right(exercise: Exercise, tried: Sequence[Tried]) -> str:
+    """On which inputs an answer is right, or on which alone it is not: whichever are fewer."""
     right = [case.about for case, one, other in tried if _agree(exercise, one, other)]
-    return f"It is right with {'; '.join(right)}. What have those in common? " if right else ""
+    wrong = [case.about for case, *_ in tried if case.about not in right]
+    if len(wrong) == 1 < len(right):
+        return "All other inputs come out right. What is special about this one? "
+    if len(wrong) < len(right):
+        return f"It is wrong only with {'; '.join(dict.fromkeys(wrong))}. What have those in common? "
+    return f"It is right with {'; '.join(dict.fromkeys(right))}. What have those in common? " if right else ""
 
 
 def _like_a_slip(exercise: Exercise, wrong: Sequence[Tried]) -> str | None:
     """Which misconception gives the same on most inputs that fail, the smallest among them, though not on all."""
+    wrong = [one for one in wrong if not _hidden(one[1])]
     if len(wrong) < 3:
         return None
     found = [m for m in exercise.misconceptions if _gives(exercise, m, wrong[0])]
@@ -271,7 +323,7 @@ def _slip(exercise: Exercise, answer: Callable, tried: Sequence[Tried], seed: in
     found = [m for m in exercise.misconceptions if all(_gives(exercise, m, one) for one in in_order)]
     found = [m for m in found if any(_telling(exercise, m, one) for one in tried)]
     for further in range(1, 1 + MOST_FURTHER):
-        if not found or (len(found) == 1 and further > 1):
+        if not found or (len({m.name for m in found}) == 1 and further > 1):
             break
         for case in exercise.cases(torch.Generator().manual_seed(seed + further)):
             one = case, attempt(exercise, answer, case), attempt(exercise, exercise.right, case)
@@ -280,32 +332,60 @@ def _slip(exercise: Exercise, answer: Callable, tried: Sequence[Tried], seed: in
 
 
 def _gives(exercise: Exercise, misconception: Misconception, one: Tried) -> bool:
-    """Whether a misconception explains what came out; a NaN says nothing, since it hides what stood there."""
+    """Whether a misconception explains what came out; NaN and an error of memory say nothing: they hide what was there."""
     case, outcome, _ = one
+    if _hidden(outcome):
+        return True
     theirs = attempt(exercise, misconception.answer, case)
     if outcome.error or theirs.error:
         return _agree(exercise, outcome, theirs)
-    return same(*_without_nan(plain(outcome.result), plain(theirs.result)), exercise.tolerance)
+    given, of_slip = plain(outcome.result), plain(theirs.result)
+    if _numbers_left(given, of_slip):
+        given, of_slip = _without_nan(given, of_slip)
+    return same(given, of_slip, exercise.tolerance)
 
 
-def _without_nan(given: object, theirs: object) -> tuple[object, object]:
-    """Both with 0 wherever one of them is NaN, if that leaves any number."""
-    if isinstance(given, list) and isinstance(theirs, list) and len(given) == len(theirs) > 0:
-        pairs = list(map(_without_nan, given, theirs))
-        return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    if isinstance(given, Tensor) and isinstance(theirs, Tensor) and given.shape == theirs.shape:
-        lost = given.isnan() | theirs.isnan()
-        if lost.any() and not lost.all():
-            return given.masked_fill(lost, 0), theirs.masked_fill(lost, 0)
-    return given, theirs
+def _hidden(outcome: Outcome) -> bool:
+    """Whether an answer has stumbled over the order in memory alone, which no slip is about."""
+    return MEMORY in str(outcome.error)
+
+
+def _pairs(given: object, theirs: object) -> list[tuple[Tensor, Tensor]]:
+    """The tensors of equal shape that stand at the same place of two results."""
+    if isinstance(given, list) and isinstance(theirs, list) and len(given) == len(theirs):
+        return [pair for one, other in zip(given, theirs, strict=True) for pair in _pairs(one, other)]
+    fit = isinstance(given, Tensor) and isinstance(theirs, Tensor) and given.shape == theirs.shape
+    return [(given, theirs)] if fit else []
+
+
+def _numbers_left(given: object, theirs: object) -> bool:
+    """Whether there is a place at which neither result is NaN."""
+    return any(not (one.isnan() | other.isnan()).all() for one, other in _pairs(given, theirs))
+
+
+def _without_nan(*results: object) -> tuple[object, ...]:
+    """All of them with 0 wherever one of them is NaN."""
+    if all(isinstance(one, list) and len(one) == len(results[0]) > 0 for one in results):
+        return tuple(map(list, zip(*map(_without_nan, *results), strict=True)))
+    if all(isinstance(one, Tensor) and one.shape == results[0].shape for one in results):
+        lost = torch.stack([one.isnan() for one in results]).any(0)
+        return tuple(one.masked_fill(lost, 0) for one in results)
+    return results
 
 
 def _telling(exercise: Exercise, misconception: Misconception, one: Tried) -> bool:
-    """Whether an agreement tells anything: not of what is right, nor of errors that have only their type in common."""
+    """Whether an agreement tells anything: not of what is right but for NaN, nor of errors that share only their type."""
     case, outcome, wanted = one
     if _agree(exercise, outcome, wanted):
         return False
-    return not outcome.error or str(outcome.error) == str(attempt(exercise, misconception.answer, case).error)
+    theirs = attempt(exercise, misconception.answer, case)
+    if outcome.error or theirs.error or wanted.error:
+        return str(outcome.error) == str(theirs.error)
+    given, of_slip, right = plain(outcome.result), plain(theirs.result), plain(wanted.result)
+    if same(given, of_slip, exercise.tolerance):
+        return True
+    free = _without_nan(given, of_slip, right)
+    return not same(free[0], free[2], exercise.tolerance)
 
 
 def _symptom(pairs: Sequence[tuple[object, Outcome]], outcome: Outcome) -> differences.Said:
@@ -343,13 +423,12 @@ def _difference(pairs: Sequence[tuple[object, object]]) -> differences.Said:
         )
     numbers, right = _as_tensor(given), _as_tensor(target)
     if isinstance(target, list):
+        plain_list = right is not None and right.ndim == 1 and right.dtype == torch.int64
+        if plain_list and isinstance(given, list) and any(isinstance(item, list) for item in given):
+            return "there are lists in the list that it returns", "One plain list is wanted, of numbers alone."
         if _is_of_words(target) and isinstance(given, list) and _is_of_words(given):
             lists = [(g, t) for g, t in pairs if isinstance(g, list) and isinstance(t, list)]
-            return (
-                differences.of_lists(lists)
-                or differences.of_lists(lists[:1])
-                or ("the entries are not right", STEP_BY_STEP)
-            )
+            return differences.of_lists(lists) or ("the entries are not right", STEP_BY_STEP)
         if right is None or any(isinstance(item, Tensor | list) for item in target):
             order = "Which things are asked for, and in which order?"
             if not isinstance(given, list):
@@ -368,6 +447,8 @@ def _difference(pairs: Sequence[tuple[object, object]]) -> differences.Said:
         return _of_sets(given, target)
     if right is None:
         return f"{_short(given)} is not right", STEP_BY_STEP
+    if isinstance(given, list) and len(given) != 1 and (numbers is None or right.ndim == 0):
+        return f"it returns {len(given)} things, not {_kind(target)}", "Look at what the exercise wants returned."
     if numbers is None:
         return f"it returns {_kind(given)}, not {_kind(target)}", "Look at what the exercise wants returned."
     if right.dtype == torch.bool and numbers.dtype != torch.bool:
@@ -389,6 +470,15 @@ def _difference(pairs: Sequence[tuple[object, object]]) -> differences.Said:
 
 
 STEP_BY_STEP = "Go through this input by hand, and print each step beside it."
+STEP_IN_CODE = "The input is too large for paper: print each step, and look for the first that you did not expect."
+
+
+def _is_small(case: Case) -> bool:
+    """Whether a person can go through an input with a pencil."""
+    numbers = [_as_tensor(plain(value)) for value in case.arguments.values()]
+    tensors = [one for one in numbers if one is not None]
+    counts = [value for value in case.arguments.values() if isinstance(value, int)]
+    return sum(one.numel() for one in tensors) <= 4 * LARGEST_SHOWN and max(counts, default=0) <= LARGEST_SHOWN
 
 
 def _within(where: str, pairs: Sequence[tuple[object, object]]) -> differences.Said:
@@ -445,10 +535,11 @@ def ask(question: Question, answer: object) -> None:
         raise Wrong(f"○ {question.name} has no answer yet. Put one in place of the blank.")
     if same(answer, question.right(), question.tolerance):
         return
-    for misconception in question.misconceptions:
-        value = misconception.answer() if callable(misconception.answer) else misconception.answer
-        if same(answer, value, question.tolerance):
-            raise Wrong(_says(question, misconception.name, misconception.hint))
+    named = [(one, one.answer() if callable(one.answer) else one.answer) for one in question.misconceptions]
+    named = [(one, value) for one, value in named if same(answer, value, question.tolerance)]
+    if named:
+        nearest = min(named, key=lambda one: _distance(answer, one[1]))[0]
+        raise Wrong(_says(question, nearest.name, nearest.hint))
     given, target = plain(answer), plain(question.right())
     if isinstance(target, list):
         many = f"The answer is a list of {len(target)}."
@@ -469,6 +560,14 @@ def ask(question: Question, answer: object) -> None:
         what = f"{_short(given)} has the shape {tuple(shapes[0])}, not {tuple(shapes[1])}"
         raise Wrong(_says(question, what, "How many numbers are asked for?"))
     raise Wrong(_says(question, f"{_short(given)} is not right", "Go through it once more, step by step."))
+
+
+def _distance(given: object, value: object) -> float:
+    """How far two equal values lie apart, if they are numbers; else 0."""
+    numbers, target = _as_tensor(plain(given)), _as_tensor(plain(value))
+    if numbers is None or target is None or not target.numel():
+        return 0.0
+    return (numbers.double() - target.double()).abs().nan_to_num().max().item()
 
 
 # ---- what is said ----
