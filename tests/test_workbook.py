@@ -212,6 +212,11 @@ OLD_TABLE = """<!-- progress: written by the checks -->
 <!-- end of progress -->"""
 
 
+def around(page):
+    """What of a start page is not written by the checks."""
+    return [part for text in record.TABLE.split(page) for part in record.HEADLINE.split(text)]
+
+
 def test_a_workbook_begun_with_other_numbers_of_the_lessons_goes_on(tmp_path, monkeypatch):
     today = dict(workbook.contents())
     as_put = {
@@ -247,7 +252,7 @@ def test_a_workbook_begun_with_other_numbers_of_the_lessons_goes_on(tmp_path, mo
     record.remember("cut_a_head", checks.lessons())
     assert record.done(tmp_path) == {**passed, "cut_a_head": date.today().isoformat()}
     page = (tmp_path / "start.md").read_text(encoding="utf-8")
-    assert record.TABLE.split(page) == record.TABLE.split(today["start.md"])
+    assert around(page) == around(today["start.md"])
     rows = {row.split(" | ")[0]: row for row in page.splitlines() if "✓" in row}
     of = checks.lessons()
     numbers = {f"| {number_of(of[name])}" for name in ("rnn_step", "layer_norm", "greedy_words", "dropped")}
