@@ -91,7 +91,7 @@ def linked(see: str, lesson: str, home: Path, here: Path) -> str:
                 entry = glossary.find(found["term"])
             except (LookupError, FileNotFoundError):
                 return found[0]
-            return link(f"`{found[0]}`", f"{entry.name}.md", glossary.FOLDER, here)
+            return link(found[0], f"{entry.name}.md", glossary.FOLDER, here)
         if found["exercise"]:
             numbered = [cell for words, _, cell in _headings(f"exercises/{stem(lesson)}.ipynb")
                         if words.startswith(f"{found['exercise']} · ")]  # fmt: skip
@@ -105,16 +105,18 @@ def linked(see: str, lesson: str, home: Path, here: Path) -> str:
 
 
 def following(passed: Mapping[str, str], lessons: Mapping[str, str], home: Path, here: Path, after: str = "") -> str:
-    """Which exercise comes next, as a line of Markdown: the first that is not done, of those behind `after` if there is one.
+    """Which exercise comes next, as a line of Markdown: the first open one behind the one that was done last.
 
     Where nothing of its lesson is done yet, the lesson comes first. In the end it says that all is done.
 
     Args:
-        passed: what is done, by name.
+        passed: what is done, by name, the last at the end.
         lessons: the lesson of every exercise, by name, in their order.
+        after: what was done again just now.
     """
     names = list(lessons)
-    at = names.index(after) + 1 if after in names else 0
+    last = after or next((name for name in reversed(passed) if name in lessons), "")
+    at = names.index(last) + 1 if last in names else 0
     left = [name for name in names[at:] + names[:at] if name not in passed]
     if not left:
         return "All exercises are done."
