@@ -661,7 +661,7 @@ def _source(value: object) -> str | None:
     return None
 
 
-def _in_order(values: set) -> list:
+def _in_order(values: set | frozenset) -> list:
     try:
         return sorted(values)
     except TypeError:
