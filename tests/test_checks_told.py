@@ -296,8 +296,8 @@ def shown(tmp_path_factory):
 
 def test_a_wrong_answer_is_a_box_and_then_an_error_of_one_line(shown):
     for cell, sign, line in (
-        (shown.cells[1], "○", "○ cat_score is still open: a run of all cells stops here."),
-        (shown.cells[2], "✗", "✗ cat_score is not right yet: a run of all cells stops here."),
+        (shown.cells[1], "○", "○ cat_score is still open: Run All stops here."),
+        (shown.cells[2], "✗", "✗ cat_score is not right yet: Run All stops here."),
     ):
         box, error = cell.outputs
         assert box.data["text/plain"].startswith(sign) and 'class="am-check"' in box.data["text/html"]

@@ -28,7 +28,9 @@ UNBROKEN = "white-space:normal;word-break:keep-all;overflow-wrap:normal;hyphens:
 # The error below a box has a line that is no alarm. Where this is not understood, that line is on red.
 STYLE = (
     '<style>.jp-OutputArea-child:has(.am-check)+.jp-OutputArea-child [data-mime-type="application/vnd.jupyter.stderr"]'
-    "{background:none;opacity:.75;font-size:90%}</style>"
+    "{background:none;opacity:.75;font-size:90%}"
+    '.jp-OutputArea-child:has(.am-check)+.jp-OutputArea-child [data-mime-type="application/vnd.jupyter.stderr"] pre'
+    "{word-break:normal;overflow-wrap:normal}</style>"
 )
 
 
@@ -86,7 +88,7 @@ class Told:
 
     def stopped(self) -> str:
         """The line that stands for the error where the box has said the rest."""
-        return f"{self.sign} {self.name} {STOPPED[self.sign]}: a run of all cells stops here."
+        return f"{self.sign} {self.name} {STOPPED[self.sign]}: Run All stops here."
 
     def html(self) -> str:
         (r, g, b), tint = LOOKS[self.sign]
