@@ -142,7 +142,8 @@ def test_next_is_the_first_open_exercise_behind_the_last_that_was_done():
 
 def test_before_a_new_lesson_s_exercises_comes_the_lesson():
     third = [name for name, lesson in LESSONS.items() if lesson == "scaled_dot_product"]
-    assert following(third).startswith("Next: [lesson 4, Multi-head attention](04_multi_head.ipynb), then [Cut the vectors](")
+    said = following(third)
+    assert said.startswith("Next: [lesson 4, Multi-head attention](04_multi_head.ipynb), then [Cut the vectors](")
 
 
 def test_behind_the_last_exercise_it_begins_anew_and_in_the_end_all_is_done():
@@ -266,7 +267,9 @@ def test_the_argument_that_is_changed_is_the_learner_s():
     assert "tensor" not in said(exercise, empty).hint
 
 
-@pytest.mark.parametrize("answer", [[2], [2, 1], [torch.tensor(2), torch.tensor(1)], torch.tensor([2, 3]), [3, 2, 1], []])
+@pytest.mark.parametrize(
+    "answer", [[2], [2, 1], [torch.tensor(2), torch.tensor(1)], torch.tensor([2, 3]), [3, 2, 1], []]
+)
 def test_of_lists_of_words_nothing_is_said_of_tensors_and_shapes(answer):
     assert not re.search("tensor|shape|numbers", str(said(WRITER, lambda scores, limit: answer)))
 

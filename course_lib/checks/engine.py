@@ -418,7 +418,9 @@ def _within(where: str, pairs: Sequence[tuple[object, object]]) -> differences.S
 
 def _is_of_words(values: object) -> bool:
     """Whether it is a list of words, word numbers or pairs of them, and not one of measured numbers."""
-    return isinstance(values, list) and all(isinstance(item, str | int) or (isinstance(item, list) and _is_of_words(item)) for item in values)
+    return isinstance(values, list) and all(
+        isinstance(item, str | int) or (isinstance(item, list) and _is_of_words(item)) for item in values
+    )
 
 
 def _listed(value: object) -> object:

@@ -23,7 +23,9 @@ INLINE = re.compile(
     r"|(?P<link>\[(?P<words>[^\]\n]+)\]\((?P<target>[^)\s]+)\))"
 )
 LINK = re.compile(r"\[([^\]\n]+)\]\([^)\s]+\)")
-CELL = "text-align:left;vertical-align:top;font-family:monospace;font-weight:normal;padding:.1em 1.2em .1em 0;border:none;"
+CELL = (
+    "text-align:left;vertical-align:top;font-family:monospace;font-weight:normal;padding:.1em 1.2em .1em 0;border:none;"
+)
 UNBROKEN = "white-space:normal;word-break:keep-all;overflow-wrap:normal;hyphens:none"
 # The error below a box has a line that is no alarm. Where this is not understood, that line is on red.
 STYLE = (

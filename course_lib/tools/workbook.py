@@ -56,7 +56,7 @@ def _version(text):
 
 
 def _is_as_put(file, version, newer):
-    """Whether a file is that version; the start page may say otherwise than the `newer` one what is done and what is next."""
+    """Whether a file is that version; of the start page, but for what the checks write there."""
     text = file.read_text(encoding="utf-8", errors="replace")
     if file.name == START:
         from course_lib.checks.record import HEADLINE, TABLE
