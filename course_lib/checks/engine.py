@@ -6,6 +6,8 @@ of the misconception, that is what went wrong.
 """
 
 import copy
+import inspect
+import math
 import re
 import sys
 import traceback
@@ -17,19 +19,30 @@ import torch
 from torch import Tensor
 
 from course_lib.checks import differences
+from course_lib.checks.told import BLANK, WRONG, Told
+from course_lib.processes import in_a_notebook
 
 INSTALLED = re.compile(r"[/\\](site-packages|course_lib)[/\\]")  # files that the learner has not written
 DOES_NOT_FIT = RuntimeError, ValueError, IndexError  # what torch, NumPy and Python raise of shapes that do not fit
 MEMORY = "view size is not compatible"  # what view says of numbers that do not lie in order
 MOST_FURTHER = 3  # times that inputs are drawn anew to be sure of a slip
 LARGEST_SHOWN = 24  # numbers of a tensor that a message prints; of larger ones it gives the shape
+LONGEST_SHOWN = 400  # characters of any other value
 
 
 class Wrong(Exception):  # noqa: N818 - a learner reads the name
-    """An answer that is not right. A notebook shows the message and no traceback."""
+    """An answer that is not right. What is told of it is shown without a traceback; in a notebook as a box above the error."""
+
+    boxed = False
+
+    def show(self) -> None:
+        """In a notebook, displays what is told; of the error itself one line is left, and the cell fails as before."""
+        if in_a_notebook() and isinstance(told := self.args[0], Told):
+            told.show()
+            self.boxed = True
 
     def _render_traceback_(self) -> list[str]:
-        return str(self).splitlines()
+        return [self.args[0].stopped()] if self.boxed else str(self).splitlines()
 
 
 class BrokenCheckError(RuntimeError):
@@ -224,16 +237,10 @@ def examine(exercise: Exercise, answer: object, seed: int = 0) -> int:
             blank = traceback.extract_tb(outcome.error.__traceback__)[-1].name
             called = f"calls {blank}, which" if blank not in (getattr(answer, "__name__", ""), "__init__") else ""
             calls = f"{exercise.name} {called}".strip()
-            raise Wrong(f"○ {calls} is not written yet. Replace the line that raises NotImplementedError.")
+            what = f"{calls} is not written yet"
+            raise Wrong(Told(BLANK, exercise.name, what, "Replace the line that raises `NotImplementedError`."))
         if not outcome.error and not same(outcome.arguments, case.arguments, 0.0):
-            changed = [n for n in case.arguments if not same(outcome.arguments[n], case.arguments[n], 0.0)]
-            numbers = isinstance(case.arguments[changed[0]], Tensor)
-            lines = "x += 1, x[...] = 0 and x.mul_(2)" if numbers else "x.append(1), x.pop(), x.clear() and x &= y"
-            hint = (
-                f"Whoever calls it still needs {changed[0]}. Lines such as {lines} change x itself: "
-                f"make a new {'tensor' if numbers else 'one'}."
-            )
-            raise Wrong(_says(exercise, f"it changes its argument {changed[0]} in place", hint, case))
+            raise Wrong(_says(exercise, *_changed(exercise, answer, case, outcome), case, answer=answer))
         wanted = attempt(exercise, exercise.right, case)
         if isinstance(wanted.error, ImportError | NameError | AttributeError | TypeError):
             raise BrokenCheckError(f"the check of {exercise.name} is broken, not your answer") from wanted.error
@@ -272,20 +279,35 @@ def _called(exercise: Exercise, answer: Callable, case: Case) -> str | None:
     return found[0] if found else None
 
 
+def _changed(exercise: Exercise, answer: Callable, case: Case, outcome: Outcome) -> differences.Said:
+    """Which argument was changed, by the name that the learner has given it."""
+    name, value = next((n, v) for n, v in case.arguments.items() if not same(outcome.arguments[n], v, 0.0))
+    called = _call_of(exercise, answer, case)
+    own = name if name in called else next((n for n, v in called.items() if v is value), "" if called else name)
+    it = own or "what it was given"
+    lines, new = "x += 1, x[...] = 0 and x.mul_(2)", "compute a new tensor"
+    if not isinstance(value, Tensor):
+        lines, new = "x.append(1), x.pop(), x.clear() and x &= y", "make a new one, or a copy"
+    return (
+        f"it changes {'its argument ' if own else ''}{it} in place",
+        f"Whoever calls it still needs {it}. Lines such as {lines} change x itself: {new}.",
+    )
+
+
 Tried = tuple[Case, Outcome, Outcome]  # an input, what the answer gave for it, and what is right
 
 
-def _diagnosis(exercise: Exercise, answer: Callable, tried: Sequence[Tried], wrong: Sequence[Tried], seed: int) -> str:
+def _diagnosis(exercise: Exercise, answer: Callable, tried: Sequence[Tried], wrong: Sequence[Tried], seed: int) -> Told:
     case, outcome, wanted = wrong[0]
     slip = _slip(exercise, answer, tried, seed)
     if slip:
-        return _says(exercise, slip.name, slip.hint, case, outcome, wanted)
+        return _says(exercise, slip.name, slip.hint, case, outcome, wanted, answer)
     what, hint = _symptom([(one.result, two) for _, one, two in wrong if not one.error], outcome)
     if hint == STEP_BY_STEP:
         hint = f"{_where_right(exercise, tried)}{hint if _is_small(case) else STEP_IN_CODE}"
     if not outcome.error and not wanted.error and (like := _like_a_slip(exercise, wrong)):
         hint = like if hint.endswith((STEP_BY_STEP, STEP_IN_CODE)) else f"{hint} {like}"
-    return _says(exercise, what, hint, case, outcome, wanted)
+    return _says(exercise, what, hint, case, outcome, wanted, answer)
 
 
 def _where_right(exercise: Exercise, tried: Sequence[Tried]) -> str:
@@ -426,8 +448,8 @@ def _difference(pairs: Sequence[tuple[object, object]]) -> differences.Said:
         plain_list = right is not None and right.ndim == 1 and right.dtype == torch.int64
         if plain_list and isinstance(given, list) and any(isinstance(item, list) for item in given):
             return "there are lists in the list that it returns", "One plain list is wanted, of numbers alone."
-        if _is_of_words(target) and isinstance(given, list) and _is_of_words(given):
-            lists = [(g, t) for g, t in pairs if isinstance(g, list) and isinstance(t, list)]
+        if _is_of_words(target) and _is_of_words(_listed(given)):
+            lists = [(_listed(g), t) for g, t in pairs if isinstance(_listed(g), list) and isinstance(t, list)]
             return differences.of_lists(lists) or ("the entries are not right", STEP_BY_STEP)
         if right is None or any(isinstance(item, Tensor | list) for item in target):
             order = "Which things are asked for, and in which order?"
@@ -486,9 +508,18 @@ def _within(where: str, pairs: Sequence[tuple[object, object]]) -> differences.S
     return f"{where}{what}", hint
 
 
-def _is_of_words(values: list) -> bool:
-    """Whether a list is one of words, word numbers or pairs of them, and not one of measured numbers."""
-    return all(isinstance(item, str | int) or (isinstance(item, list) and _is_of_words(item)) for item in values)
+def _is_of_words(values: object) -> bool:
+    """Whether it is a list of words, word numbers or pairs of them, and not one of measured numbers."""
+    return isinstance(values, list) and all(
+        isinstance(item, str | int) or (isinstance(item, list) and _is_of_words(item)) for item in values
+    )
+
+
+def _listed(value: object) -> object:
+    """A list of words or their numbers, whatever torch has to do with it; anything else as it is."""
+    if isinstance(value, Tensor):
+        return value.tolist()
+    return [_listed(item) for item in value] if isinstance(value, list) else value
 
 
 def _of_sets(given: set, wanted: set) -> differences.Said:
@@ -532,7 +563,7 @@ ADVICE = {
 def ask(question: Question, answer: object) -> None:
     """Compares a value. Raises Wrong as `examine` does."""
     if answer is None or answer is ...:
-        raise Wrong(f"○ {question.name} has no answer yet. Put one in place of the blank.")
+        raise Wrong(Told(BLANK, question.name, f"{question.name} has no answer yet", "Put one in place of the blank."))
     if same(answer, question.right(), question.tolerance):
         return
     named = [(one, one.answer() if callable(one.answer) else one.answer) for one in question.misconceptions]
@@ -540,26 +571,43 @@ def ask(question: Question, answer: object) -> None:
     if named:
         nearest = min(named, key=lambda one: _distance(answer, one[1]))[0]
         raise Wrong(_says(question, nearest.name, nearest.hint))
-    given, target = plain(answer), plain(question.right())
+    given, target, shown = plain(answer), plain(question.right()), _short(answer)
+    if isinstance(target, Tensor) and target.ndim == 1:
+        target, given = target.tolist(), _listed(given)
     if isinstance(target, list):
         many = f"The answer is a list of {len(target)}."
         if not isinstance(given, list):
-            raise Wrong(_says(question, f"{_short(given)} is {_kind(given)}", many))
+            raise Wrong(_says(question, f"{shown} is {_kind(given)}", many))
         if len(given) != len(target):
-            raise Wrong(_says(question, f"{_short(given)} has {len(given)} of {len(target)} entries", many))
-        off = [
-            str(n) for n, pair in enumerate(zip(given, target, strict=True), 1) if not same(*pair, question.tolerance)
-        ]
+            raise Wrong(_says(question, f"{shown} has {len(given)} of {len(target)} entries", many))
+        off = [n for n, pair in enumerate(zip(given, target, strict=True), 1) if not same(*pair, question.tolerance)]
         if off:
-            hint = "Go through it once more, step by step." if len(off) == len(given) else "The others are right."
-            raise Wrong(_says(question, f"entry {' and '.join(off)} of {_short(given)} is not right", hint))
-    if type(given) is not type(target) and (_as_tensor(given) is None) != (_as_tensor(target) is None):
-        raise Wrong(_says(question, f"{_short(given)} is {_kind(given)}", f"The answer is {_kind(target)}."))
-    shapes = [getattr(_as_tensor(value), "shape", None) for value in (given, target)]
-    if shapes[0] != shapes[1]:
-        what = f"{_short(given)} has the shape {tuple(shapes[0])}, not {tuple(shapes[1])}"
+            right = len(given) - len(off)
+            if right == 0 and len(off) > 1:
+                raise Wrong(_says(question, f"no entry of {shown} is right", "Go through it once more, step by step."))
+            hint = "The other one is right." if right == 1 else "The others are right."
+            raise Wrong(_says(question, f"{_entries(off)} of {shown} {_are(off)} not right", hint))
+    numbers, wanted = _as_tensor(given), _as_tensor(target)
+    if (type(given) is not type(target) and (numbers is None) != (wanted is None)) or (
+        wanted is not None and wanted.ndim == 0 < numbers.ndim
+    ):
+        raise Wrong(_says(question, f"{shown} is {_kind(given)}", f"The answer is {_kind(target)}."))
+    if numbers is not None and numbers.shape != wanted.shape:
+        if numbers.ndim == wanted.ndim == 1:
+            what = f"{shown} has {len(numbers)} of {len(wanted)} entries"
+        else:
+            what = f"{shown} has the shape {tuple(numbers.shape)}, not {tuple(wanted.shape)}"
         raise Wrong(_says(question, what, "How many numbers are asked for?"))
-    raise Wrong(_says(question, f"{_short(given)} is not right", "Go through it once more, step by step."))
+    raise Wrong(_says(question, f"{shown} is not right", "Go through it once more, step by step."))
+
+
+def _entries(numbers: Sequence[int]) -> str:
+    *first, last = map(str, numbers)
+    return f"entries {', '.join(first)} and {last}" if first else f"entry {last}"
+
+
+def _are(several: Sequence) -> str:
+    return "is" if len(several) == 1 else "are"
 
 
 def _distance(given: object, value: object) -> float:
@@ -580,25 +628,67 @@ def _says(
     case: Case | None = None,
     outcome: Outcome | None = None,
     wanted: Outcome | None = None,
-) -> str:
-    lines = [f"✗ {asked.name}: {what.rstrip('.')}.", f"  {hint}"]
+    answer: object = None,
+) -> Told:
+    given, results = [], []
     if case:
-        lines.append(f"  Seen with {case.about}:")
-        lines += [f"    {name} = {_short(value)}" for name, value in case.arguments.items()]
+        given = [(name, _short(value)) for name, value in _as_given(asked, answer, case).items()]
     if outcome and wanted:
-        lines.append(f"  came out: {_short(outcome.result) if not outcome.error else type(outcome.error).__name__}")
-        lines.append(f"  wanted:   {_short(wanted.result)}{_first_difference(outcome.result, wanted.result)}")
-    return "\n".join([*lines, f"  Read: {asked.see}"])
+        came = type(outcome.error).__name__ if outcome.error else _short(outcome.result)
+        right = type(wanted.error).__name__ if wanted.error else _short(wanted.result)
+        results = [("came out", came), ("wanted", right)]
+        if place := _first_difference(outcome.result, wanted.result):
+            results.append(("first difference", place))
+    about = case.about if case else ""
+    return Told(WRONG, asked.name, what.rstrip("."), hint, about, given, results, asked.see, asked.lesson)
+
+
+class _Called(BaseException):
+    """Ends a call as soon as it is seen what an answer is called with."""
+
+
+def _call_of(exercise: Exercise, answer: object, case: Case) -> Mapping[str, object]:
+    """What an answer is called with first, by the names that its author has given; nothing if that cannot be told.
+
+    The arguments of a case may be others: those from which the exercise's `drive` makes a model.
+    """
+    calls = []
+
+    def seen(*arguments, **named):
+        calls.append((arguments, named))
+        raise _Called
+
+    try:
+        exercise.run(seen, dict(case.arguments))
+    except (_Called, Exception):
+        pass
+    try:
+        return inspect.signature(answer).bind(*calls[0][0], **calls[0][1]).arguments
+    except (IndexError, TypeError, ValueError):
+        return {}
+
+
+def _as_given(exercise: Exercise, answer: object, case: Case) -> Mapping[str, object]:
+    """What an input was, by the learner's own names; what only `drive` is given comes last."""
+    called = _call_of(exercise, answer, case)
+    if not called or exercise.drive is None:
+        return case.arguments
+    handed = [id(value) for value in called.values()]
+    rest = {n: value for n, value in case.arguments.items() if n not in called and id(value) not in handed}
+    functions = [name for name, value in called.items() if callable(value)]
+    inside = f" (inside {' and '.join(functions)})" if functions else ""
+    made = {f"{name}{inside}": value for name, value in rest.items()}
+    return {**{name: value for name, value in called.items() if name not in functions}, **made}
 
 
 def _line(error: Exception) -> str:
     """The learner's line that raised an error, if it can be told."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not INSTALLED.search(frame.filename)]
-    return f"In the line   {frames[-1].line}\n  " if frames and frames[-1].line else ""
+    return f"In the line `{frames[-1].line}`\n" if frames and frames[-1].line else ""
 
 
 def _first_difference(given: object, wanted: object) -> str:
-    """Where two tensors that are too large to be printed differ first."""
+    """Where two tensors that are too large to be printed differ first, in words."""
     numbers, target = _as_tensor(plain(given)), _as_tensor(plain(wanted))
     if numbers is None or target is None or numbers.shape != target.shape or target.numel() <= LARGEST_SHOWN:
         return ""
@@ -608,7 +698,7 @@ def _first_difference(given: object, wanted: object) -> str:
     if place is None:
         return ""
     one, other = (_rounded(tensor[tuple(place)].item()) for tensor in (numbers, target))
-    return f"; the first that differs is at {place}: {one}, wanted {other}"
+    return f"at {place}: {one}, wanted {other}"
 
 
 def _kind(value: object) -> str:
@@ -633,16 +723,49 @@ def _rounded(value: object) -> object:
 
 
 def _short(value: object) -> str:
-    value = plain(value)
-    if isinstance(value, Tensor):
-        if value.numel() > LARGEST_SHOWN:
+    """A value as Python's own source, so that it can be pasted into a cell; what is too large is told in words."""
+    text = _source(value)
+    if text is None:
+        value = plain(value)
+        if isinstance(value, Tensor):
             return f"tensor of shape {tuple(value.shape)}"
-        return str(_rounded(value.tolist()))
-    if isinstance(value, set | frozenset):
-        return "{" + ", ".join(map(_short, sorted(value, key=repr))) + "}" if value else "set()"
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{name}: {_short(item)}" for name, item in value.items()) + "}"
-    if isinstance(value, list):
-        rest = f", … {len(value)} in all" if len(value) > LARGEST_SHOWN else ""
-        return "[" + ", ".join(map(_short, value[:LARGEST_SHOWN])) + rest + "]"
-    return repr(_rounded(value))
+        if isinstance(value, list) and len(value) <= LARGEST_SHOWN:
+            return ", ".join(map(_short, value))
+        return "a function" if callable(value) else _kind(value)
+    if len(text) > LONGEST_SHOWN:
+        start = text[:LONGEST_SHOWN]
+        return f"{_kind(value)} that begins {start.rpartition(', ')[0] or start} …"
+    return text
+
+
+def _source(value: object) -> str | None:
+    """Python source of a value, numbers rounded to four digits; None of a large tensor, or of what has none."""
+    if isinstance(value, Tensor | np.ndarray | np.generic):
+        value = plain(value)
+        return _source(value.tolist()) if value.numel() <= LARGEST_SHOWN else None
+    if isinstance(value, float):
+        odd = {math.inf: "torch.inf", -math.inf: "-torch.inf"}
+        return "torch.nan" if math.isnan(value) else odd.get(value) or repr(_rounded(value))
+    if isinstance(value, bool | int | complex | str | None):
+        return repr(value)
+    if isinstance(value, Mapping):
+        pairs = [(_source(name), _source(item)) for name, item in value.items()]
+        return None if any(None in pair for pair in pairs) else "{" + ", ".join(": ".join(pair) for pair in pairs) + "}"
+    if isinstance(value, list | tuple | set | frozenset):
+        parts = [_source(item) for item in (value if isinstance(value, list | tuple) else _in_order(value))]
+        if None in parts:
+            return None
+        inside = ", ".join(parts)
+        if isinstance(value, list):
+            return f"[{inside}]"
+        if isinstance(value, tuple):
+            return f"({inside},)" if len(parts) == 1 else f"({inside})"
+        return f"{{{inside}}}" if parts else "set()"
+    return None
+
+
+def _in_order(values: set | frozenset) -> list:
+    try:
+        return sorted(values)
+    except TypeError:
+        return sorted(values, key=repr)
