@@ -123,8 +123,8 @@ for entry, faults in enumerate(
         wrong_value("head_shapes", [*(Q, A, M)[:entry], shape, *(Q, A, M)[entry + 1 :]], says)
 wrong_value("head_shapes", [(2, 4, 10, 64), A, (2, 10, 256)], "queries: each head has all 64 numbers")
 wrong_value("head_shapes", [(4, 10, 16), (4, 10, 10), (10, 64)], "queries: the batch has gone")
-wrong_value("head_shapes", [Q, A, (2, 640)], "entry 3 of [[2, 4, 10, 16], [2, 4, 10, 10], [2, 640]] is not right")
-wrong_value("head_shapes", [Q, A], "[[2, 4, 10, 16], [2, 4, 10, 10]] has 2 of 3 entries")
+wrong_value("head_shapes", [Q, A, (2, 640)], "entry 3 of [(2, 4, 10, 16), (2, 4, 10, 10), (2, 640)] is not right")
+wrong_value("head_shapes", [Q, A], "[(2, 4, 10, 16), (2, 4, 10, 10)] has 2 of 3 entries")
 wrong_value("head_shapes", 64, "64 is a number")
 
 
