@@ -3,7 +3,7 @@ PYTHON ?= python3
 COURSE = @$(PYTHON) -m course_lib
 
 .DEFAULT_GOAL := help
-.PHONY: help lab workbook test check notebooks format record restamp seeds pages bench slides site warm release collect grade formgrader feedback grades
+.PHONY: help lab workbook test check notebooks format record restamp seeds pages bench mutants slides site warm release collect grade formgrader feedback grades
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1@\2/p' Makefile | awk -F@ '{ printf "%-15s %s\n", $$1, $$2 }'
@@ -37,6 +37,9 @@ seeds: ## execute the lessons with N fresh seeds, count and keep the verdicts (m
 
 pages: ## write the glossary's index and the claims page anew
 	$(COURSE) pages
+
+mutants: ## change the exercises' solutions by rule, and see what the checks say (one: ARGS=03)
+	$(COURSE) mutants $(ARGS)
 
 slides: ## make the decks of the lessons in build/slides, which need no network (one: ARGS=01)
 	$(COURSE) slides $(ARGS)

@@ -171,6 +171,28 @@ def bench(arguments):
         print(compare(), flush=True, end="\n\n")
 
 
+def mutants(arguments):
+    """[exercise ...]: change the reference solutions by rule, see what the checks say (all, or those named: 03)"""
+    import torch
+
+    from course_lib.tools import mutants
+
+    torch.set_num_threads(1)
+    holes = []
+    for notebook in mutants.notebooks():
+        if not arguments or notebook.name.startswith(tuple(arguments)):
+            for name, became in mutants.report(notebook):
+                print(
+                    f"{name:<22}",
+                    ", ".join(f"{len(those)} {kind}" for kind, those in became.items() if those),
+                    flush=True,
+                )
+                holes += [(name, one) for one in became[mutants.PASSED]]
+    for name, hole in holes:
+        print(f"\n{name}, {hole.what}:\n{hole.source}")
+    sys.exit(bool(holes))
+
+
 # ---- marks in class ----
 
 
@@ -294,7 +316,23 @@ def warm(arguments):
 
 IN_CLASS = (release, collect, grade, formgrader, feedback, grades)
 ON_SHOW = (slides, site, warm)
-ALL = (setup, lab, workbook, test, check, notebooks, format, record, restamp, seeds, pages, bench, *ON_SHOW, *IN_CLASS)
+ALL = (
+    setup,
+    lab,
+    workbook,
+    test,
+    check,
+    notebooks,
+    format,
+    record,
+    restamp,
+    seeds,
+    pages,
+    bench,
+    mutants,
+    *ON_SHOW,
+    *IN_CLASS,
+)
 VERBS = {verb.__name__: verb for verb in ALL}
 NEEDED = {
     **dict.fromkeys((test, check, format), set(EXTRAS_MB)),

@@ -17,7 +17,8 @@ from tqdm import tqdm
 
 AT_ONCE = 2
 REFRESH = 0.25  # seconds
-PATIENCE = 3.0  # seconds without a word
+SILENCE = 0.75  # seconds: whoever waits longer, and sees only a folded cell, is told that it computes
+PATIENCE = 3.0  # seconds after which it can be told how long it will take
 ALL = "all of this cell"
 
 _to_parent = None  # in a worker: the queue that carries its progress
@@ -137,9 +138,9 @@ def _end_workers() -> None:
 def _time_left(elapsed: float, jobs: int, done: int, shares: dict[str, float]) -> str:
     """What is said of all jobs together, where their own bars do not: of more than run at once, or of those without."""
     share = max(done, min(jobs, sum(shares.values()))) / jobs
-    if elapsed < PATIENCE or (shares and jobs <= AT_ONCE):
+    if elapsed < SILENCE or (shares and jobs <= AT_ONCE):
         return ""
-    left = f", about {elapsed / share - elapsed:.0f} s left" if share > 0.05 else ""
+    left = f", about {elapsed / share - elapsed:.0f} s left" if share > 0.05 and elapsed >= PATIENCE else ""
     return f"{ALL}: {elapsed:.0f} s so far{left}"
 
 
@@ -167,6 +168,8 @@ def side_by_side(jobs: dict[str, Callable[[], object]], finished: Callable[[str,
                     finished(name, results[name])
             if waiting and (told := _time_left(time.monotonic() - started, len(jobs), len(results), shares)):
                 lines.show(ALL, told, False)
+            elif waiting:  # the runs' own bars are there
+                lines.drop(ALL)
         lines.drop(ALL)
     except BaseException:
         _end_workers()

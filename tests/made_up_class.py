@@ -16,7 +16,7 @@ KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": 
 # An exercise of the instructor's own, which no learner's kernel knows.
 GRADED = """
 import torch
-from course_lib.checks.engine import Case, Exercise, Misconception, Question
+from course_lib.checks.engine import Case, Exercise, Question
 
 
 def cases(generator):
@@ -34,10 +34,10 @@ DOUBLE = Exercise(
     "scaled_dot_product",
     cases,
     lambda x: 2 * x,
-    (Misconception("that is the square", "Twice, not to the power of two.", lambda x: x * x),),
     "lesson 3",
     drive=drive,
 )
+DOUBLE.slip("that is the square", "Twice, not to the power of two.")(lambda x: x * x)
 ASKED = [DOUBLE]
 """
 

@@ -60,14 +60,18 @@ def cases(generator):
     ]
 
 
-EXERCISE = Exercise(
-    "double",
-    "rnn_bottleneck",
-    cases,
-    lambda x: 2 * x + 1,
-    (Misconception("the one is forgotten", "What is added?", lambda x: 2 * x),),
-    "lesson 1",
-)
+EXERCISE = Exercise("double", "rnn_bottleneck", cases, lambda x: 2 * x + 1, "lesson 1")
+
+
+@EXERCISE.slip("the one is forgotten", "What is added?")
+def twice(x):
+    return 2 * x
+
+
+def test_a_slip_is_filed_under_its_name_and_stays_a_function():
+    assert [(one.name, one.hint, one.answer) for one in EXERCISE.misconceptions] == [
+        ("the one is forgotten", "What is added?", twice)
+    ]
 
 
 def told(answer):
@@ -101,7 +105,7 @@ def crashes(x):
     [
         (lambda x: None, "it returns nothing"),
         (lambda x: "3", "it returns a text, not a list of 2 numbers"),
-        (lambda x: (2 * x + 1)[None], "the result has the wrong shape (1, 2), not (2,)"),
+        (lambda x: (2 * x + 1)[None], "the numbers are right, but in the shape (1, 2) in place of (2,)"),
         (lambda x: x / 0 * 0, "the result holds NaN"),
         (lambda x: 3 * x, "the numbers are not right"),
         (in_place, "it changes its argument x in place"),
@@ -119,12 +123,12 @@ def test_the_line_of_the_learner_that_fails_is_shown():
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     names = {}
     exec(compile(source, file, "exec"), names)
-    assert "In the line   y = x.oops()" in told(names["double"])
+    assert "\n  In the line `y = x.oops()`\n  " in told(names["double"])
 
 
 def test_where_large_results_differ_is_told():
     message = told(lambda x: torch.where(torch.arange(len(x)) == 7, 0.0, 2 * x + 1) if x.dim() == 1 else 2 * x + 1)
-    assert "the first that differs is at [7]: 0.0, wanted" in message
+    assert "\n  first difference: at [7]: 0.0, wanted" in message
 
 
 def blank(x):
@@ -132,9 +136,7 @@ def blank(x):
 
 
 def test_a_blank_is_no_mistake():
-    assert told(blank) == "○ blank is not written yet. Replace the line that raises NotImplementedError.".replace(
-        "blank", "double"
-    )
+    assert told(blank) == "○ double is not written yet.\n  Replace the line that raises `NotImplementedError`."
     assert told(lambda x: blank(x)).startswith("○ double calls blank, which is not written yet.")
 
 
@@ -146,7 +148,7 @@ def test_the_inputs_of_another_seed_are_others():
 
 
 def test_a_broken_check_does_not_blame_the_learner():
-    broken = Exercise("double", "rnn_bottleneck", cases, lambda x: undefined, (), "lesson 1")  # noqa: F821
+    broken = Exercise("double", "rnn_bottleneck", cases, lambda x: undefined, "lesson 1")  # noqa: F821
     with pytest.raises(RuntimeError, match="the check of double is broken, not your answer"):
         examine(broken, lambda x: x)
 
@@ -191,15 +193,18 @@ def test_what_is_said_of_a_wrong_value(question, answer, says):
 # ---- in a notebook ----
 
 
-def test_a_notebook_shows_the_message_and_no_traceback():
+def test_no_traceback_is_shown():
     assert Wrong("✗ one\n  two")._render_traceback_() == ["✗ one", "  two"]
 
 
-def test_check_prints_a_tick_and_knows_its_exercises(monkeypatch, capsys):
+def test_check_prints_a_tick_and_knows_its_exercises(monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(checks, "exercises", lambda: {"double": EXERCISE, "share": QUESTION})
     checks.check("double", lambda x: 2 * x + 1)
     checks.check("share", 0.25)
-    assert capsys.readouterr().out == "✓ double: right on all 3 inputs.\n✓ share: right.\n"
+    assert capsys.readouterr().out == (
+        "✓ double: right on all 3 inputs.\n  Next: share (`share`)\n✓ share: right.\n  All exercises are done.\n"
+    )
     with pytest.raises(LookupError, match="there is no exercise 'dubble'; there are double, share"):
         checks.check("dubble", 1)
 
@@ -215,3 +220,68 @@ def test_a_misconception_never_says_nothing():
         assert isinstance(asked, engine.Exercise | engine.Question) and asked.see
         for misconception in asked.misconceptions:
             assert len(misconception.name.split()) >= 3 and len(misconception.hint.split()) >= 3, asked.name
+
+
+# ---- what is named, and what is not ----
+
+
+def test_of_several_values_the_nearest_is_named():
+    near = Misconception("that is the nearer one", "Look again.", 0.125)
+    asked = Question(
+        "share", "rnn_bottleneck", lambda: 0.25, (Misconception("that is the other one", "", 0.1), near), "", 0.05
+    )
+    for value, name in ((0.12, "nearer"), (0.1, "other")):
+        with pytest.raises(Wrong, match=name):
+            ask(asked, value)
+
+
+def exercise(right, **more):
+    def drawn(generator):
+        return [Case(f"{n} rows", {"x": torch.randn(n, 3, generator=generator)}) for n in (1, 2, 3, 4)]
+
+    return Exercise("row", "rnn_bottleneck", drawn, right, "lesson 1", **more)
+
+
+def said_of(asked, answer):
+    with pytest.raises(Wrong) as caught:
+        examine(asked, answer)
+    return str(caught.value).splitlines()[0]
+
+
+def test_what_is_right_but_for_nan_is_not_taken_for_a_slip():
+    asked = exercise(lambda x: x.clamp(min=0))
+    asked.slip("what is negative stays", "Look at the sign.")(lambda x: x)
+    nan = said_of(asked, lambda x: torch.where(x < 0, torch.nan, x))
+    assert nan.startswith("✗ row: the result holds NaN")
+    assert said_of(asked, lambda x: x) == "✗ row: what is negative stays."
+
+
+def test_an_order_in_memory_hides_no_slip():
+    def drawn(generator):
+        x = torch.randn(4, 3, generator=generator)
+        return [Case("in order", {"x": x}), Case("not in order", {"x": x.T})]
+
+    asked = Exercise("flat", "rnn_bottleneck", drawn, lambda x: x.flatten(), "lesson 1")
+    asked.slip("the sign is wrong", "Look at the sign.")(lambda x: -x.flatten())
+    assert said_of(asked, lambda x: -x.view(-1)) == "✗ flat: the sign is wrong."
+
+
+def relu_by_hand(x):
+    return x * (x > 0)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [torch.relu, lambda x: torch.nn.functional.relu(x), lambda x: torch.nn.ReLU()(x), lambda x: x.detach().relu()],
+)
+def test_what_the_text_forbids_is_seen_however_it_is_called(answer):
+    banned = "torch.nn.functional.relu", "torch.relu", "None.relu"
+    asked = exercise(torch.relu, banned=banned)
+    assert said_of(asked, answer).endswith("which is not to be used.")
+    assert examine(asked, relu_by_hand) == 4
+
+
+def test_sets_that_are_emptied_are_seen():
+    asked = checks.exercises()["alignment_error"]
+    with pytest.raises(Wrong, match="it changes its argument sure in place\\.\n.*make a new one"):
+        examine(asked, lambda proposed, sure, possible: [gold.clear() for gold in sure])

@@ -12,7 +12,7 @@ from nbclient import NotebookClient
 from nbconvert.exporters import NotebookExporter
 from traitlets.config import Config
 
-from course_lib.checks import EXERCISED, exercises
+from course_lib.checks import EXERCISED, Question, exercises
 from course_lib.curriculum import name_of
 from course_lib.tools import lessons, workbook
 
@@ -79,6 +79,15 @@ def test_marks_are_complete_and_points_are_those_of_the_text(path):
     assert 4 <= len(parts) <= 7 and all(HEAD.search(part) for part in parts)
     assert sum(points for points, _ in told) == sum(mark(cell).get("points", 0) for cell in cells)
     assert f"**{sum(points for points, _ in told)} points" in text
+
+
+@each_source
+def test_a_single_number_to_be_found_is_worth_one_point(path):
+    for cell in read(path).cells:
+        if mark(cell).get("grade"):
+            asked = exercises()[asked_in(cell)[0][0]]
+            if isinstance(asked, Question) and isinstance(asked.right(), int | float):
+                assert mark(cell)["points"] == 1, asked.name
 
 
 @each_source

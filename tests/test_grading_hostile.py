@@ -183,7 +183,7 @@ def test_a_check_that_is_broken_is_told_as_such():
     with pytest.raises(ZeroDivisionError):
         examine.judge(asked, '{"value": 1}', SEED)
     cases = [engine.Case("one", {"x": 1})]
-    asked = Exercise("e", "scaled_dot_product", lambda generator: cases, lambda x: x.no_such_name, (), "lesson 3")
+    asked = Exercise("e", "scaled_dot_product", lambda generator: cases, lambda x: x.no_such_name, "lesson 3")
     with pytest.raises(BrokenCheckError):
         examine.judge(asked, json.dumps({"outcomes": [{"result": 1, "arguments": {"x": 1}}]}), SEED)
 
@@ -367,3 +367,14 @@ def test_the_next_run_grades_anew_what_has_no_readable_report(course):
     grading.report_file(course, made.NAME, "ida").write_text("{")
     assert grading.grade_one(course, made.NAME, "ida") == grading.kept(course, made.NAME, "ida")
     assert "ida" not in grading.missing(course, made.NAME)
+
+
+def test_a_slip_is_named_in_marks_though_the_kernel_is_asked_once():
+    asked = checks.exercises()["split_heads"]
+    slip, outcomes = asked.misconceptions[1], []
+    for case in examine.cases_of(asked, SEED):
+        outcome = engine.attempt(asked, slip.answer, case)
+        after = {name: courier.pack(value) for name, value in outcome.arguments.items()}
+        outcomes.append({"result": courier.pack(outcome.result), "arguments": after})
+    with pytest.raises(Wrong, match=slip.name):
+        examine.judge(asked, json.dumps({"outcomes": outcomes}), SEED)

@@ -31,6 +31,7 @@ OUTSIDE = {
     "tools.pages": {"claims", "curriculum", "glossary", "tools.lessons", "tools.seeds"},
     "tools.bench": {"attention", "corpus", "positions", "recurrent", "training", "transformer"},
     "tools.workbook": {"checks", "files", "tools.lessons"},
+    "tools.mutants": {"checks", "tools.lessons"},
     "tools.web": {"files"},
     "tools.slides": {"files", "tools.lessons", "tools.web"},
     "tools.site": {
@@ -47,6 +48,7 @@ OUTSIDE = {
             "tools.bench",
             "tools.environment",
             "tools.lessons",
+            "tools.mutants",
             "tools.pages",
             "tools.site",
         ),

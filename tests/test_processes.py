@@ -164,6 +164,7 @@ def test_bars_of_workers_end_as_one_line_each(capsys):
 
 def test_more_runs_than_fit_at_once_say_how_long_all_will_take_and_leave_no_trace(capsys, monkeypatch):
     monkeypatch.setattr(processes, "PATIENCE", 0.0)
+    monkeypatch.setattr(processes, "SILENCE", 0.0)
     side_by_side({name: partial(count, name, 40) for name in ("first", "second", "third")})
     written = capsys.readouterr().err
     assert re.search(r"all of this cell: \d s so far, about \d+ s left", written)
@@ -173,7 +174,9 @@ def test_more_runs_than_fit_at_once_say_how_long_all_will_take_and_leave_no_trac
 @pytest.mark.parametrize(
     ("elapsed", "jobs", "done", "shares", "said"),
     [
-        (2, 5, 0, {"a": 0.9}, ""),
+        (0.5, 5, 0, {"a": 0.9}, ""),
+        (1, 2, 0, {}, "1 s so far"),
+        (2, 5, 0, {"a": 0.9}, "2 s so far"),
         (30, 2, 0, {"a": 0.5, "b": 0.5}, ""),
         (30, 2, 0, {}, "30 s so far"),
         (30, 2, 1, {}, "30 s so far, about 30 s left"),

@@ -2,11 +2,13 @@
 
 import importlib
 from functools import cache
+from pathlib import Path
 
 from IPython.display import display
 
-from course_lib.checks import record
+from course_lib.checks import places, record
 from course_lib.checks.engine import Exercise, Question, Wrong, ask, examine
+from course_lib.checks.told import RIGHT, Told
 from course_lib.curriculum import LESSONS
 
 EXERCISED = LESSONS[1:]
@@ -20,7 +22,7 @@ def exercises() -> dict[str, Exercise | Question]:
 
 
 def check(name: str, answer: object, seed: int = 0) -> None:
-    """Tries an answer; prints a tick and remembers it in the workbook, or says which misconception it shows.
+    """Tries an answer; shows a tick and remembers it in the workbook, or says which misconception it shows.
 
     Args:
         name: of the exercise.
@@ -32,12 +34,30 @@ def check(name: str, answer: object, seed: int = 0) -> None:
     if name not in exercises():
         raise LookupError(f"there is no exercise {name!r}; there are {', '.join(exercises())}")
     asked = exercises()[name]
-    if isinstance(asked, Exercise):
-        print(f"✓ {name}: right on all {examine(asked, answer, seed)} inputs.")
-    else:
-        ask(asked, answer)
-        print(f"✓ {name}: right.")
-    record.remember(name, lessons())
+    try:
+        if isinstance(asked, Exercise):
+            what = f"right on all {examine(asked, answer, seed)} inputs"
+        else:
+            ask(asked, answer)
+            what = "right"
+    except Wrong as wrong:
+        wrong.show()
+        raise
+    following = ""
+    try:
+        record.remember(name, lessons())
+        following = places.following(*_standing(name), record.home(), Path.cwd(), after=name)
+    finally:  # a record that cannot be read takes nobody's tick
+        Told(RIGHT, name, what, following=following).show()
+
+
+def _standing(name: str) -> tuple[dict[str, str], dict[str, str]]:
+    """What is done, by name, and the lessons; outside of a workbook what stands before this exercise counts as done."""
+    folder = record.workbook()
+    if folder:
+        return record.done(folder), lessons()
+    names = list(lessons())
+    return dict.fromkeys(names[: names.index(name) + 1], ""), lessons()
 
 
 def lessons() -> dict[str, str]:
@@ -47,7 +67,9 @@ def lessons() -> dict[str, str]:
 
 def progress() -> None:
     """Shows which exercises are done, lesson by lesson."""
-    table = "\n".join(record.rows(record.done(record.workbook()), lessons()))
+    passed = record.done(record.workbook())
+    following = places.following(passed, lessons(), record.home(), Path.cwd())
+    table = "\n".join([following, "", *record.rows(passed, lessons())])
     display({"text/markdown": table, "text/plain": table}, raw=True)
 
 

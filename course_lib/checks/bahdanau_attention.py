@@ -1,6 +1,7 @@
 """Exercises of lesson 2: Bahdanau attention."""
 
 from functools import partial
+from itertools import product
 from math import exp, log
 
 import torch
@@ -17,6 +18,7 @@ HIDING = 'lesson 2, "Is the map an explanation?"'
 
 
 # ---- three weights, by hand ----
+
 
 SCORES = 1.5, 0.4, -0.7
 
@@ -140,6 +142,17 @@ def score_right(query, keys, W_s, W_h, v):
     return F.linear(torch.tanh(F.linear(query, W_s).unsqueeze(1) + F.linear(keys, W_h)), v[None]).squeeze(-1)
 
 
+ADDITIVE_SCORE = Exercise(
+    "additive_score",
+    "bahdanau_attention",
+    score_cases,
+    score_right,
+    SCORE,
+    tolerance=1e-4,
+    banned=("course_lib.attention.AdditiveScore",),
+)
+
+
 def scored(inside=lambda s, h: torch.tanh(s + h), weigh=lambda x, v: x @ v):
     """An answer that does other things within."""
 
@@ -149,102 +162,73 @@ def scored(inside=lambda s, h: torch.tanh(s + h), weigh=lambda x, v: x @ v):
     return answer
 
 
+ADDITIVE_SCORE.slip("there is no tanh", "Look at the formula again: what happens to the sum before v comes?")(
+    scored(lambda s, h: s + h)
+)
+ADDITIVE_SCORE.slip(
+    "the tanh comes after v",
+    "A score may be larger than 1. In which order does the formula do it: first the tanh, or first v?",
+)(lambda **given: scored(lambda s, h: s + h)(**given).tanh())
+ADDITIVE_SCORE.slip("the tanh is taken before the sum", "There is one tanh in the formula. Where are its brackets?")(
+    scored(lambda s, h: s.tanh() + h.tanh())
+)
+ADDITIVE_SCORE.slip(
+    "the two are multiplied, not added", "The score is called additive: what stands between the two products?"
+)(scored(lambda s, h: torch.tanh(s * h)))
+ADDITIVE_SCORE.slip(
+    "another function stands in place of the tanh", "The tanh gives numbers from −1 to 1, negative ones too."
+)(scored(lambda s, h: (s + h).relu()))
+ADDITIVE_SCORE.slip(
+    "another function stands in place of the tanh", "The tanh gives numbers from −1 to 1, negative ones too."
+)(scored(lambda s, h: (s + h).sigmoid()))
+ADDITIVE_SCORE.slip("v is not used", "The numbers behind the tanh do not count alike: each has its own factor.")(
+    scored(weigh=lambda x, v: x.sum(-1))
+)
+ADDITIVE_SCORE.slip("v's products are not summed", "A word gets one score. What makes one number of the products?")(
+    scored(weigh=lambda x, v: x * v)
+)
+ADDITIVE_SCORE.slip(
+    "v meets the words, not the numbers behind the tanh",
+    "Which axis of v @ x is summed away, if x has the axes (batch, key, a)? Which should be?",
+)(scored(weigh=lambda x, v: v @ x))
+ADDITIVE_SCORE.slip(
+    "an axis of length 1 is left at the end",
+    "The result has two axes, (batch, key). Which did you get, and which is too many?",
+)(scored(weigh=lambda x, v: x @ v[:, None]))
+ADDITIVE_SCORE.slip("the query is not used", "Two things make a score: a state, and the query that looks at it.")(
+    scored(lambda s, h: h.tanh())
+)
+ADDITIVE_SCORE.slip(
+    "the states are not used", "Every word would get the same score. Which of the two knows the words?"
+)(scored(lambda s, h: s.tanh().expand_as(h)))
+ADDITIVE_SCORE.slip(
+    "the axes of the result are exchanged", "Which comes first in (batch, key), the sentence or the word?"
+)(lambda **given: score_right(**given).mT)
+ADDITIVE_SCORE.slip("the softmax is taken already", "A score is any number. The weights come later.")(
+    lambda **given: score_right(**given).softmax(-1)
+)
+
+
+@ADDITIVE_SCORE.slip(
+    "the query of one sentence meets the words of another",
+    "Write the shapes of the two things that are added. Which axes does broadcasting lay over each "
+    "other? Sentence must lie on sentence.",
+)
 def without_axis(query, keys, W_s, W_h, v):
     return torch.tanh(query @ W_s.T + keys @ W_h.T) @ v
 
 
+@ADDITIVE_SCORE.slip(
+    "a matrix is multiplied from its wrong side",
+    "W_s has shape (a, d_query): which of its axes must meet the query's numbers?",
+)
 def transposed_matrices(query, keys, W_s, W_h, v):
     return torch.tanh((query @ W_s)[:, None] + keys @ W_h) @ v
 
 
+@ADDITIVE_SCORE.slip("the two matrices are exchanged", "W_s belongs to the query s, W_h to the states h.")
 def exchanged_matrices(query, keys, W_s, W_h, v):
     return torch.tanh((query @ W_h.T)[:, None] + keys @ W_s.T) @ v
-
-
-ADDITIVE_SCORE = Exercise(
-    "additive_score",
-    "bahdanau_attention",
-    score_cases,
-    score_right,
-    (
-        Misconception(
-            "there is no tanh",
-            "Look at the formula again: what happens to the sum before v comes?",
-            scored(lambda s, h: s + h),
-        ),
-        Misconception(
-            "the tanh comes after v",
-            "A score may be larger than 1. In which order does the formula do it: first the tanh, or first v?",
-            lambda **given: scored(lambda s, h: s + h)(**given).tanh(),
-        ),
-        Misconception(
-            "the tanh is taken before the sum",
-            "There is one tanh in the formula. Where are its brackets?",
-            scored(lambda s, h: s.tanh() + h.tanh()),
-        ),
-        Misconception(
-            "the two are multiplied, not added",
-            "The score is called additive: what stands between the two products?",
-            scored(lambda s, h: torch.tanh(s * h)),
-        ),
-        Misconception(
-            "another function stands in place of the tanh",
-            "The tanh gives numbers from −1 to 1, negative ones too.",
-            scored(lambda s, h: (s + h).relu()),
-        ),
-        Misconception(
-            "another function stands in place of the tanh",
-            "The tanh gives numbers from −1 to 1, negative ones too.",
-            scored(lambda s, h: (s + h).sigmoid()),
-        ),
-        Misconception(
-            "v is not used",
-            "The numbers behind the tanh do not count alike: each has its own factor.",
-            scored(weigh=lambda x, v: x.sum(-1)),
-        ),
-        Misconception(
-            "v's products are not summed",
-            "A word gets one score. What makes one number of the products?",
-            scored(weigh=lambda x, v: x * v),
-        ),
-        Misconception(
-            "v meets the words, not the numbers behind the tanh",
-            "Which axis of v @ x is summed away, if x has the axes (batch, key, a)? Which should be?",
-            scored(weigh=lambda x, v: v @ x),
-        ),
-        Misconception(
-            "an axis of length 1 is left at the end",
-            "The result has two axes, (batch, key). Which did you get, and which is too many?",
-            scored(weigh=lambda x, v: x @ v[:, None]),
-        ),
-        Misconception(
-            "the axes of the result are exchanged",
-            "Which comes first in (batch, key), the sentence or the word?",
-            lambda **given: score_right(**given).mT,
-        ),
-        Misconception(
-            "the softmax is taken already",
-            "A score is any number. The weights come later.",
-            lambda **given: score_right(**given).softmax(-1),
-        ),
-        Misconception(
-            "the query of one sentence meets the words of another",
-            "Write the shapes of the two things that are added. Which axes does broadcasting lay over each "
-            "other? Sentence must lie on sentence.",
-            without_axis,
-        ),
-        Misconception(
-            "a matrix is multiplied from its wrong side",
-            "W_s has shape (a, d_query): which of its axes must meet the query's numbers?",
-            transposed_matrices,
-        ),
-        Misconception(
-            "the two matrices are exchanged", "W_s belongs to the query s, W_h to the states h.", exchanged_matrices
-        ),
-    ),
-    SCORE,
-    tolerance=1e-4,
-)
 
 
 # ---- attend_to(scores, states, lengths) ----
@@ -297,14 +281,14 @@ def attend_right(scores, states, lengths):
     return torch.bmm(weights[:, None], states)[:, 0], weights
 
 
-def attended(weigh):
-    """An answer with other weights, given the scores and True at words."""
-
-    def answer(scores, states, lengths):
-        weights = weigh(scores, words_of(scores, lengths))
-        return (weights[:, :, None] * states).sum(1), weights
-
-    return answer
+ATTEND_TO = Exercise(
+    "attend_to",
+    "bahdanau_attention",
+    attend_cases,
+    attend_right,
+    CONTEXT,
+    banned=("course_lib.attention.attend", "course_lib.masks.masked_softmax"),
+)
 
 
 def mixed(mix, returned=lambda context, weights: (context, weights)):
@@ -317,31 +301,58 @@ def mixed(mix, returned=lambda context, weights: (context, weights)):
     return answer
 
 
-def weights_at_states(scores, states, lengths):
-    weights = attend_right(scores, states, lengths)[1]
-    return weights @ states, weights
+ATTEND_TO.slip("only the context is returned", "Two things are asked for: the context, and the weights.")(
+    mixed(lambda x: x.sum(1), lambda context, weights: context)
+)
+ATTEND_TO.slip("context and weights are exchanged", "Look at the order in which the two are asked for.")(
+    mixed(lambda x: x.sum(1), lambda context, weights: (weights, context))
+)
 
 
-def one_word_more(scores, states, lengths):
-    return attend_right(scores, states, lengths + 1)
+def attended(weigh):
+    """An answer with other weights, given the scores and True at words."""
 
+    def answer(scores, states, lengths):
+        weights = weigh(scores, words_of(scores, lengths))
+        return (weights[:, :, None] * states).sum(1), weights
 
-def one_word_less(scores, states, lengths):
-    return attend_right(scores, states, lengths - 1)
+    return answer
 
 
 def closed(scores, words, value=-torch.inf):
     return scores.masked_fill(~words, value)
 
 
-def penalised(scores, words, value, add):
-    return (scores + value * (~words).to(scores.dtype) if add else closed(scores, words, value)).softmax(-1)
+ATTEND_TO.slip(
+    "the softmax runs over the sentences", "The weights of *one* sentence sum to 1. Which axis holds its words?"
+)(attended(lambda e, words: closed(e, words).softmax(0).nan_to_num(0.0)))
+ATTEND_TO.slip(
+    "the softmax runs over the sentences", "The weights of *one* sentence sum to 1. Which axis holds its words?"
+)(attended(lambda e, words: e.softmax(0) * words))
 
 
-def naive(scores, words, times, mend):
-    powers = scores.exp() * words if times else scores.exp().masked_fill(~words, 0.0)
-    weights = powers / powers.sum(-1, keepdim=True)
-    return weights.nan_to_num(0.0) if mend else weights
+NO_WORDS = (
+    "A sentence of length 0 has nothing to look at. What should its weights be, and its context? The exercise says it."
+)
+
+ATTEND_TO.slip("a sentence of no words gives NaN", NO_WORDS)(attended(lambda e, words: closed(e, words).softmax(-1)))
+
+
+def penalised(scores, words, value, add, empty=False):
+    """Weights with a finite penalty; `empty` sets those of a sentence without words to 0."""
+    weights = (scores + value * (~words).to(scores.dtype) if add else closed(scores, words, value)).softmax(-1)
+    return weights * words.any(-1, keepdim=True) if empty else weights
+
+
+ATTEND_TO.slip("a sentence of no words gives equal weights", NO_WORDS)(
+    attended(partial(penalised, value=-1e9, add=False))
+)
+ATTEND_TO.slip("a sentence of no words gives equal weights", NO_WORDS)(
+    attended(partial(penalised, value=-1e9, add=True))
+)
+ATTEND_TO.slip("a sentence of no words gives equal weights", NO_WORDS)(
+    attended(lambda e, words: closed(e, words, torch.finfo(e.dtype).min).softmax(-1))
+)
 
 
 def renormalised(scores, words, mend):
@@ -350,137 +361,79 @@ def renormalised(scores, words, mend):
     return weights.nan_to_num(0.0) if mend else weights
 
 
-NO_WORDS = (
-    "A sentence of length 0 has nothing to look at. What should its weights be, and its context? The exercise says it."
-)
 AFTER_ALL = (
     "In the input below the padding has by far the largest score. What has the softmax left for the words, before you "
     "take the padding out?"
 )
-ATTEND_TO = Exercise(
-    "attend_to",
-    "bahdanau_attention",
-    attend_cases,
-    attend_right,
-    (
-        Misconception(
-            "only the context is returned",
-            "Two things are asked for: the context, and the weights.",
-            mixed(lambda x: x.sum(1), lambda context, weights: context),
-        ),
-        Misconception(
-            "context and weights are exchanged",
-            "Look at the order in which the two are asked for.",
-            mixed(lambda x: x.sum(1), lambda context, weights: (weights, context)),
-        ),
-        Misconception(
-            "the softmax runs over the sentences",
-            "The weights of *one* sentence sum to 1. Which axis holds its words?",
-            attended(lambda e, words: closed(e, words).softmax(0).nan_to_num(0.0)),
-        ),
-        Misconception(
-            "the softmax runs over the sentences",
-            "The weights of *one* sentence sum to 1. Which axis holds its words?",
-            attended(lambda e, words: e.softmax(0) * words),
-        ),
-        Misconception(
-            "a sentence of no words gives NaN", NO_WORDS, attended(lambda e, words: closed(e, words).softmax(-1))
-        ),
-        Misconception(
-            "a sentence of no words gives equal weights",
-            NO_WORDS,
-            attended(partial(penalised, value=-1e9, add=False)),
-        ),
-        Misconception(
-            "a sentence of no words gives equal weights",
-            NO_WORDS,
-            attended(partial(penalised, value=-1e9, add=True)),
-        ),
-        Misconception(
-            "a sentence of no words gives equal weights",
-            NO_WORDS,
-            attended(lambda e, words: closed(e, words, torch.finfo(e.dtype).min).softmax(-1)),
-        ),
-        *(
-            Misconception(
-                "padding is taken out only after the softmax", AFTER_ALL, attended(partial(renormalised, mend=mend))
-            )
-            for mend in (False, True)
-        ),
-        *(
-            Misconception(
-                "the penalty is finite, and large scores pass it",
-                "Compare it with the scores of the input below. Which number lies under all scores that there can be?",
-                attended(partial(penalised, value=value, add=add)),
-            )
-            for value in (-100.0, -1e3, -1e4, -1e5)
-            for add in (False, True)
-        ),
-        Misconception(
-            "padding is not masked",
-            "Places behind the last word still get weight. lengths says where they begin.",
-            attended(lambda e, words: e.softmax(-1)),
-        ),
-        Misconception(
-            "the padding gets 0 after the softmax",
-            "Padding has taken its share already: what do the weights of the words sum to?",
-            attended(lambda e, words: e.softmax(-1) * words),
-        ),
-        Misconception(
-            "the padding gets the score 0",
-            "exp(0) is 1: a score of 0 still gets weight.",
-            attended(lambda e, words: (e * words).softmax(-1)),
-        ),
-        Misconception(
-            "the mask is the wrong way round",
-            "Yours looks at the padding and closes the words.",
-            attended(lambda e, words: closed(e, ~words).softmax(-1).nan_to_num(0.0)),
-        ),
-        Misconception(
-            "one place too many is open",
-            "With length 2 the words are at places 0 and 1. Is place 2 a word?",
-            one_word_more,
-        ),
-        Misconception(
-            "one place too few is open",
-            "With length 2 the words are at places 0 and 1. Is place 1 a word?",
-            one_word_less,
-        ),
-        Misconception(
-            "the weights of each sentence meet the states of every sentence",
-            "A sentence's weights belong to its own states. Which axes does @ pair off, if the shapes are "
-            "(batch, key) and "
-            "(batch, key, d)?",
-            weights_at_states,
-        ),
-        Misconception(
-            "the weighted states are not summed",
-            "A context is *one* vector for a sentence: an average of its states.",
-            mixed(lambda x: x),
-        ),
-        Misconception(
-            "the sum runs over the numbers of a state",
-            "The states are added up, word by word. Which axis must go, and which must stay?",
-            mixed(lambda x: x.sum(-1)),
-        ),
-        Misconception(
-            "the context is divided by the number of words",
-            "The weights sum to 1, so the weighted sum is an average already.",
-            mixed(lambda x: x.mean(1)),
-        ),
-        *(
-            Misconception(
-                "large scores overflow",
-                "exp(100) is too large for float32. What may be subtracted from all scores of a sentence without "
-                "changing the softmax?",
-                attended(partial(naive, times=times, mend=mend)),
-            )
-            for times in (False, True)
-            for mend in (False, True)
-        ),
-    ),
-    CONTEXT,
+
+for mend in (False, True):
+    ATTEND_TO.slip("padding is taken out only after the softmax", AFTER_ALL)(attended(partial(renormalised, mend=mend)))
+for value, add, empty in product((-100.0, -1e3, -1e4, -1e5), (False, True), (False, True)):
+    ATTEND_TO.slip(
+        "the penalty is finite, and large scores pass it",
+        "Compare it with the scores of the input below. Which number lies under all scores that there can be?",
+    )(attended(partial(penalised, value=value, add=add, empty=empty)))
+ATTEND_TO.slip("padding is not masked", "Places behind the last word still get weight. lengths says where they begin.")(
+    attended(lambda e, words: e.softmax(-1))
 )
+ATTEND_TO.slip(
+    "the padding gets 0 after the softmax",
+    "Padding has taken its share already: what do the weights of the words sum to?",
+)(attended(lambda e, words: e.softmax(-1) * words))
+ATTEND_TO.slip("the padding gets the score 0", "exp(0) is 1: a score of 0 still gets weight.")(
+    attended(lambda e, words: (e * words).softmax(-1))
+)
+ATTEND_TO.slip("the mask is the wrong way round", "Yours looks at the padding and closes the words.")(
+    attended(lambda e, words: closed(e, ~words).softmax(-1).nan_to_num(0.0))
+)
+
+
+@ATTEND_TO.slip("one place too many is open", "With length 2 the words are at places 0 and 1. Is place 2 a word?")
+def one_word_more(scores, states, lengths):
+    return attend_right(scores, states, lengths + 1)
+
+
+@ATTEND_TO.slip("one place too few is open", "With length 2 the words are at places 0 and 1. Is place 1 a word?")
+def one_word_less(scores, states, lengths):
+    return attend_right(scores, states, lengths - 1)
+
+
+@ATTEND_TO.slip(
+    "the weights of each sentence meet the states of every sentence",
+    "A sentence's weights belong to its own states. Which axes does @ pair off, if the shapes are "
+    "(batch, key) and "
+    "(batch, key, d)?",
+)
+def weights_at_states(scores, states, lengths):
+    weights = attend_right(scores, states, lengths)[1]
+    return weights @ states, weights
+
+
+ATTEND_TO.slip(
+    "the weighted states are not summed", "A context is *one* vector for a sentence: an average of its states."
+)(mixed(lambda x: x))
+ATTEND_TO.slip(
+    "the sum runs over the numbers of a state",
+    "The states are added up, word by word. Which axis must go, and which must stay?",
+)(mixed(lambda x: x.sum(-1)))
+ATTEND_TO.slip(
+    "the context is divided by the number of words", "The weights sum to 1, so the weighted sum is an average already."
+)(mixed(lambda x: x.mean(1)))
+
+
+def naive(scores, words, times, mend):
+    powers = scores.exp() * words if times else scores.exp().masked_fill(~words, 0.0)
+    weights = powers / powers.sum(-1, keepdim=True)
+    return weights.nan_to_num(0.0) if mend else weights
+
+
+for times in (False, True):
+    for mend in (False, True):
+        ATTEND_TO.slip(
+            "large scores overflow",
+            "exp(100) is too large for float32. What may be subtracted from all scores of a sentence without "
+            "changing the softmax?",
+        )(attended(partial(naive, times=times, mend=mend)))
 
 
 # ---- every_step(scores, states, mask), to be mended ----
@@ -528,6 +481,9 @@ def steps_right(scores, states, mask):
     return torch.bmm(weights, states), weights
 
 
+EVERY_STEP = Exercise("every_step", "bahdanau_attention", step_cases, steps_right, CONTEXT)
+
+
 def stepped(axis=-1, rows=False, after=False, mask_is_used=True, value=-torch.inf, add=False):
     """An answer with some of the faults of the given code."""
 
@@ -546,6 +502,13 @@ def stepped(axis=-1, rows=False, after=False, mask_is_used=True, value=-torch.in
     return answer
 
 
+EVERY_STEP.slip(
+    "that is the code as it was given",
+    "Run it on the small example and print weights.sum(-1). Every step should give 1.",
+)(stepped(1, rows=True, after=True))
+
+
+@EVERY_STEP.slip("only the contexts are returned", "Two things are asked for: the contexts, and the weights.")
 def only_contexts(scores, states, mask):
     return steps_right(scores, states, mask)[0]
 
@@ -553,45 +516,54 @@ def only_contexts(scores, states, mask):
 OVER_STEPS = (
     "Print weights.sum(-1) and weights.sum(1). A step shares its look out over the words: which of the two must be 1?"
 )
+
+EVERY_STEP.slip("the softmax runs over the steps", OVER_STEPS)(stepped(1))
+EVERY_STEP.slip("the softmax runs over the steps", OVER_STEPS)(stepped(1, after=True))
+
+
 OVER_SENTENCES = "Then a sentence's weights hang on who else is in the batch. Which axis holds the words?"
+EVERY_STEP.slip("the softmax runs over the sentences", OVER_SENTENCES)(stepped(0))
+EVERY_STEP.slip("the softmax runs over the sentences", OVER_SENTENCES)(stepped(0, after=True))
+
+
 ROWS = "mask has shape (batch, key). Write (batch, step, key) above it: on which axis do the mask's places come to lie?"
+EVERY_STEP.slip("the mask closes steps, not words", ROWS)(stepped(rows=True, after=True))
+EVERY_STEP.slip("the mask closes steps, not words", ROWS)(stepped(rows=True))
+EVERY_STEP.slip("the mask closes steps, not words", ROWS)(stepped(rows=True, value=-1e9))
+
+
 AFTER = "Print weights.sum(-1) for a sentence with padding. What has taken the rest?"
-EVERY_STEP = Exercise(
-    "every_step",
-    "bahdanau_attention",
-    step_cases,
-    steps_right,
-    (
-        Misconception(
-            "that is the code as it was given",
-            "Run it on the small example and print weights.sum(-1). Every step should give 1.",
-            stepped(1, rows=True, after=True),
-        ),
-        Misconception(
-            "only the contexts are returned", "Two things are asked for: the contexts, and the weights.", only_contexts
-        ),
-        Misconception("the softmax runs over the steps", OVER_STEPS, stepped(1)),
-        Misconception("the softmax runs over the steps", OVER_STEPS, stepped(1, after=True)),
-        Misconception("the softmax runs over the sentences", OVER_SENTENCES, stepped(0)),
-        Misconception("the softmax runs over the sentences", OVER_SENTENCES, stepped(0, after=True)),
-        Misconception("the mask closes steps, not words", ROWS, stepped(rows=True, after=True)),
-        Misconception("the mask closes steps, not words", ROWS, stepped(rows=True)),
-        Misconception("the mask closes steps, not words", ROWS, stepped(rows=True, value=-1e9)),
-        Misconception("the mask comes after the softmax", AFTER, stepped(after=True)),
-        *(
-            Misconception(
-                "the penalty is finite, and large scores pass it",
-                "Compare it with the scores of the input below. Which number lies under all scores that there can be?",
-                stepped(value=value, add=add),
-            )
-            for value in (-100.0, -1e3, -1e4, -1e5)
-            for add in (False, True)
-        ),
-        Misconception("the mask is not used", "Padding still gets weight.", stepped(mask_is_used=False)),
-        Misconception("closed scores become 0", "exp(0) is 1: a score of 0 still gets weight.", stepped(value=0.0)),
-    ),
-    CONTEXT,
-)
+EVERY_STEP.slip("the mask comes after the softmax", AFTER)(stepped(after=True))
+for value in (-100.0, -1e3, -1e4, -1e5):
+    for add in (False, True):
+        EVERY_STEP.slip(
+            "the penalty is finite, and large scores pass it",
+            "Compare it with the scores of the input below. Which number lies under all scores that there can be?",
+        )(stepped(value=value, add=add))
+EVERY_STEP.slip("the mask is not used", "Padding still gets weight.")(stepped(mask_is_used=False))
+EVERY_STEP.slip("closed scores become 0", "exp(0) is 1: a score of 0 still gets weight.")(stepped(value=0.0))
+
+
+def weighed(weigh):
+    """An answer with other weights, given the scores and True at words."""
+
+    def answer(scores, states, mask):
+        weights = weigh(scores, mask[:, None])
+        return weights @ states, weights
+
+    return answer
+
+
+for mend in (False, True):
+    EVERY_STEP.slip("the mask is the wrong way round", "Yours looks at the padding and closes the words.")(
+        weighed(lambda e, words, mend=mend: closed(e, ~words).softmax(-1).nan_to_num(0.0 if mend else torch.nan))
+    )
+for times, mend in product((False, True), (False, True)):
+    EVERY_STEP.slip(
+        "large scores overflow",
+        "exp(100) is too large for float32. What may be subtracted from all scores of a step without changing the "
+        "softmax?",
+    )(weighed(partial(naive, times=times, mend=mend)))
 
 
 # ---- alignment_error(proposed, sure, possible) ----
@@ -619,7 +591,10 @@ def link_cases(generator: torch.Generator) -> list[Case]:
         ("nothing is proposed", [([], cat, cat)]),
         ("a short sentence and a longer one", [([[0, 0]], [[0, 0]], [[0, 0]]), ([[0, 2], [1, 2], [2, 2]], cat, cat)]),
         ("a sentence without sure links beside another", [([[0, 0], [1, 0]], [], [[0, 0]]), (cat, cat, cat)]),
-        *((f"{count} sentences drawn at random", [sentence() for _ in range(count)]) for count in (1, 2, 5)),
+        *(
+            (f"{told} drawn at random", [sentence() for _ in range(count)])
+            for count, told in ((1, "one sentence"), (2, "two sentences"), (5, "five sentences"))
+        ),
     ]
     return [
         Case(about, dict(zip(("proposed", "sure", "possible"), map(list, zip(*pairs, strict=True)), strict=True)))
@@ -628,9 +603,15 @@ def link_cases(generator: torch.Generator) -> list[Case]:
 
 
 def with_sets(answer, proposed, sure, possible):
-    """The links of each sentence as a set of pairs."""
-    links = ([frozenset(map(tuple, of_one)) for of_one in given] for given in (proposed, sure, possible))
-    return answer(*links)
+    """The links of each sentence as a set of pairs; whoever changes a set, empties the list that came in."""
+    given = proposed, sure, possible
+    links = [[set(map(tuple, of_one)) for of_one in one] for one in given]
+    before = [list(map(set, one)) for one in links]
+    result = answer(*links)
+    for one, now, then in zip(given, links, before, strict=True):
+        if now != then:
+            one.clear()
+    return result
 
 
 def counted(rate):
@@ -644,76 +625,84 @@ def counted(rate):
     return answer
 
 
+ALIGNMENT_ERROR = Exercise(
+    "alignment_error",
+    "bahdanau_attention",
+    link_cases,
+    counted(lambda a, s, p, a_s, a_p: 1 - (a_s + a_p) / (a + s)),
+    ERROR_RATE,
+    with_sets,
+    banned=("course_lib.metrics.alignment_error_rate",),
+)
+
+ALIGNMENT_ERROR.slip("that is the share of hits, not of errors", "Where every link is found the rate is 0.")(
+    counted(lambda a, s, p, a_s, a_p: (a_s + a_p) / (a + s))
+)
+
+
+@ALIGNMENT_ERROR.slip(
+    "each sentence counts alike, whatever its length",
+    "Yours is the mean of the sentences' own rates. The links of all sentences are counted first; there "
+    "is one division.",
+)
 def mean_of_rates(proposed, sure, possible):
     alone = counted(lambda a, s, p, a_s, a_p: 1 - (a_s + a_p) / (a + s))
     rates = [alone([A], [S], [P]) for A, S, P in zip(proposed, sure, possible, strict=True)]
     return sum(rates) / len(rates)
 
 
+@ALIGNMENT_ERROR.slip(
+    "links of different sentences are thrown together",
+    "The link (0, 0) of one sentence is not the link (0, 0) of another. Compare sets sentence by sentence.",
+)
 def all_in_one(proposed, sure, possible):
     A, S, P = (set().union(*links) for links in (proposed, sure, possible))
     return 1 - (len(A & S) + len(A & P)) / (len(A) + len(S))
 
 
-ALIGNMENT_ERROR = Exercise(
-    "alignment_error",
-    "bahdanau_attention",
-    link_cases,
-    counted(lambda a, s, p, a_s, a_p: 1 - (a_s + a_p) / (a + s)),
-    (
-        Misconception(
-            "that is the share of hits, not of errors",
-            "Where every link is found the rate is 0.",
-            counted(lambda a, s, p, a_s, a_p: (a_s + a_p) / (a + s)),
-        ),
-        Misconception(
-            "each sentence counts alike, whatever its length",
-            "Yours is the mean of the sentences' own rates. The links of all sentences are counted first; there "
-            "is one division.",
-            mean_of_rates,
-        ),
-        Misconception(
-            "links of different sentences are thrown together",
-            "The link (0, 0) of one sentence is not the link (0, 0) of another. Compare sets sentence by sentence.",
-            all_in_one,
-        ),
-        Misconception(
-            "a sure link counts once, not twice",
-            "P contains S: a sure link that is proposed lies in both intersections.",
-            counted(lambda a, s, p, a_s, a_p: 1 - a_p / (a + s)),
-        ),
-        Misconception(
-            "possible links earn nothing",
-            "A link that is only possible is no mistake: which of the intersections counts it?",
-            counted(lambda a, s, p, a_s, a_p: 1 - 2 * a_s / (a + s)),
-        ),
-        Misconception(
-            "the possible links are in the divisor",
-            "Nobody must find the possible links. Which two sets stand below the line?",
-            counted(lambda a, s, p, a_s, a_p: 1 - (a_s + a_p) / (a + p)),
-        ),
-        Misconception(
-            "only what is found of the sure links counts",
-            "Yours says what was missed. Wrong links that were proposed must cost something too.",
-            counted(lambda a, s, p, a_s, a_p: 1 - a_s / s),
-        ),
-        Misconception(
-            "nothing proposed raises an error",
-            "The set A may be empty. By what do you divide then?",
-            counted(lambda a, s, p, a_s, a_p: 1 - a_p / a),
-        ),
-        Misconception(
-            "only the links that were proposed are judged",
-            "Yours says how many of A are wrong. Sure links that were missed must cost something too.",
-            counted(lambda a, s, p, a_s, a_p: 1 - a_p / a if a else 0.0),
-        ),
-    ),
-    ERROR_RATE,
-    with_sets,
+ALIGNMENT_ERROR.slip(
+    "a sure link counts once, not twice", "P contains S: a sure link that is proposed lies in both intersections."
+)(counted(lambda a, s, p, a_s, a_p: 1 - a_p / (a + s)))
+ALIGNMENT_ERROR.slip(
+    "possible links earn nothing", "A link that is only possible is no mistake: which of the intersections counts it?"
+)(counted(lambda a, s, p, a_s, a_p: 1 - 2 * a_s / (a + s)))
+ALIGNMENT_ERROR.slip(
+    "the possible links are in the divisor", "Nobody must find the possible links. Which two sets stand below the line?"
+)(counted(lambda a, s, p, a_s, a_p: 1 - (a_s + a_p) / (a + p)))
+ALIGNMENT_ERROR.slip(
+    "only what is found of the sure links counts",
+    "Yours says what was missed. Wrong links that were proposed must cost something too.",
+)(counted(lambda a, s, p, a_s, a_p: 1 - a_s / s))
+ALIGNMENT_ERROR.slip("nothing proposed raises an error", "The set A may be empty. By what do you divide then?")(
+    counted(lambda a, s, p, a_s, a_p: 1 - a_p / a)
 )
+ALIGNMENT_ERROR.slip(
+    "only the links that were proposed are judged",
+    "Yours says how many of A are wrong. Sure links that were missed must cost something too.",
+)(counted(lambda a, s, p, a_s, a_p: 1 - a_p / a if a else 0.0))
+
+
+ALIGNMENT_ERROR.slip(
+    "a pair of brackets is missing",
+    "A division comes before a sum. What is divided, and by what? Put brackets around each of the two.",
+)(counted(lambda a, s, p, a_s, a_p: 1 - a_s + a_p / (a + s)))
+ALIGNMENT_ERROR.slip(
+    "a pair of brackets is missing",
+    "A division comes before a sum. What is divided, and by what? Put brackets around each of the two.",
+)(counted(lambda a, s, p, a_s, a_p: 1 - (a_s + a_p) / a + s if a else 1 / 0))
+
+
+@ALIGNMENT_ERROR.slip(
+    "sentences without sure links are left out",
+    "A sentence may have no sure link, and links that are proposed for it count in |A| all the same.",
+)
+def with_sure_links_only(proposed, sure, possible):
+    kept = [links for links in zip(proposed, sure, possible, strict=True) if links[1]]
+    return ALIGNMENT_ERROR.right(*zip(*kept, strict=True))
 
 
 # ---- what hiding a word costs ----
+
 
 HIDING_COST = Question(
     "hiding_cost",

@@ -6,24 +6,43 @@ of the misconception, that is what went wrong.
 """
 
 import copy
+import inspect
+import math
 import re
+import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from course_lib.checks import differences
+from course_lib.checks.told import BLANK, WRONG, Told
+from course_lib.processes import in_a_notebook
+
 INSTALLED = re.compile(r"[/\\](site-packages|course_lib)[/\\]")  # files that the learner has not written
+DOES_NOT_FIT = RuntimeError, ValueError, IndexError  # what torch, NumPy and Python raise of shapes that do not fit
+MEMORY = "view size is not compatible"  # what view says of numbers that do not lie in order
+MOST_FURTHER = 3  # times that inputs are drawn anew to be sure of a slip
 LARGEST_SHOWN = 24  # numbers of a tensor that a message prints; of larger ones it gives the shape
+LONGEST_SHOWN = 400  # characters of any other value
 
 
 class Wrong(Exception):  # noqa: N818 - a learner reads the name
-    """An answer that is not right. A notebook shows the message and no traceback."""
+    """An answer that is not right. What is told of it is shown without a traceback; in a notebook as a box above the error."""
+
+    boxed = False
+
+    def show(self) -> None:
+        """In a notebook, displays what is told; of the error itself one line is left, and the cell fails as before."""
+        if in_a_notebook() and isinstance(told := self.args[0], Told):
+            told.show()
+            self.boxed = True
 
     def _render_traceback_(self) -> list[str]:
-        return str(self).splitlines()
+        return [self.args[0].stopped()] if self.boxed else str(self).splitlines()
 
 
 class BrokenCheckError(RuntimeError):
@@ -62,21 +81,36 @@ class Exercise:
         lesson: name of the lesson.
         cases: draws the inputs from a generator, the smallest first.
         right: gives what is right for an input.
-        misconceptions: what to look for, the most telling first.
         see: where to read on: lesson and section, or a glossary entry.
         drive: what is done with the learner's object; it is called with the arguments if not given. It stands by
             itself (imports inside), since a grader sends its source to the learner's kernel.
         tolerance: largest difference of a number that counts as equal, absolute and relative.
+        banned: functions, classes and modules that the text says are not to be used, such as "torch.nn.functional.relu".
     """
 
     name: str
     lesson: str
     cases: Callable[[torch.Generator], Sequence[Case]]
     right: Callable
-    misconceptions: tuple[Misconception, ...]
     see: str
     drive: Callable | None = None
     tolerance: float = 1e-5
+    banned: tuple[str, ...] = ()
+    misconceptions: list[Misconception] = field(default_factory=list, kw_only=True)  # the most telling first
+
+    def slip(self, name: str, hint: str) -> Callable[[Callable], Callable]:
+        """Files a wrong answer beside its name and hint; of slips that cannot be told apart, the first is named.
+
+        Args:
+            name: what it is, such as "softmax over the wrong axis".
+            hint: what to look at, in a sentence or two; never the solution.
+        """
+
+        def file(answer: Callable) -> Callable:
+            self.misconceptions.append(Misconception(name, hint, answer))
+            return answer
+
+        return file
 
     def run(self, answer: Callable, arguments: Mapping[str, object]) -> object:
         return answer(**arguments) if self.drive is None else self.drive(answer, **arguments)
@@ -88,6 +122,7 @@ class Question:
 
     Args:
         right: computes what is right.
+        misconceptions: values to look for, the most telling first.
         tolerance: how far off a number may be.
 
     The others are those of `Exercise`; a misconception's answer is a value, or a function that computes it.
@@ -181,7 +216,8 @@ def attempt(exercise: Exercise, answer: Callable, case: Case) -> Outcome:
 
 def _agree(exercise: Exercise, one: Outcome, other: Outcome) -> bool:
     if one.error or other.error:
-        return isinstance(one.error, type(other.error)) or isinstance(other.error, type(one.error))
+        alike = isinstance(one.error, type(other.error)) or isinstance(other.error, type(one.error))
+        return alike or (isinstance(one.error, DOES_NOT_FIT) and isinstance(other.error, DOES_NOT_FIT))
     return same(one.result, other.result, exercise.tolerance)
 
 
@@ -201,18 +237,10 @@ def examine(exercise: Exercise, answer: object, seed: int = 0) -> int:
             blank = traceback.extract_tb(outcome.error.__traceback__)[-1].name
             called = f"calls {blank}, which" if blank not in (getattr(answer, "__name__", ""), "__init__") else ""
             calls = f"{exercise.name} {called}".strip()
-            raise Wrong(f"○ {calls} is not written yet. Replace the line that raises NotImplementedError.")
+            what = f"{calls} is not written yet"
+            raise Wrong(Told(BLANK, exercise.name, what, "Replace the line that raises `NotImplementedError`."))
         if not outcome.error and not same(outcome.arguments, case.arguments, 0.0):
-            changed = [n for n in case.arguments if not same(outcome.arguments[n], case.arguments[n], 0.0)]
-            raise Wrong(
-                _says(
-                    exercise,
-                    f"it changes its argument {changed[0]} in place",
-                    f"Whoever calls it still needs {changed[0]}. Lines such as x += 1, x[...] = 0 and x.mul_(2) change x "
-                    "itself: compute a new tensor.",
-                    case,
-                )
-            )
+            raise Wrong(_says(exercise, *_changed(exercise, answer, case, outcome), case, answer=answer))
         wanted = attempt(exercise, exercise.right, case)
         if isinstance(wanted.error, ImportError | NameError | AttributeError | TypeError):
             raise BrokenCheckError(f"the check of {exercise.name} is broken, not your answer") from wanted.error
@@ -220,72 +248,294 @@ def examine(exercise: Exercise, answer: object, seed: int = 0) -> int:
         if not _agree(exercise, outcome, wanted):
             wrong.append(tried[-1])
     if wrong:
-        raise Wrong(_diagnosis(exercise, tried, wrong))
+        raise Wrong(_diagnosis(exercise, answer, tried, wrong, seed))
+    if exercise.banned and (name := _called(exercise, answer, cases[0])):
+        hint = (
+            "The numbers are right. But here it is to be written out, from smaller parts: then you know what is in it."
+        )
+        raise Wrong(_says(exercise, f"it calls {name}, which is not to be used", hint))
     return len(cases)
+
+
+def _called(exercise: Exercise, answer: Callable, case: Case) -> str | None:
+    """What an answer calls of that which is banned, however it is imported or wrapped."""
+    found = []
+
+    def watch(frame, event, called):
+        if event == "call":
+            name = f"{frame.f_globals.get('__name__')}.{frame.f_code.co_qualname}"
+        elif event == "c_call":
+            name = f"{called.__module__}.{called.__name__}"
+        else:
+            return
+        found.extend(one for one in exercise.banned if f"{name}.".startswith(f"{one}."))
+
+    before = sys.getprofile()
+    sys.setprofile(watch)
+    try:
+        attempt(exercise, answer, case)
+    finally:
+        sys.setprofile(before)
+    return found[0] if found else None
+
+
+def _changed(exercise: Exercise, answer: Callable, case: Case, outcome: Outcome) -> differences.Said:
+    """Which argument was changed, by the name that the learner has given it."""
+    name, value = next((n, v) for n, v in case.arguments.items() if not same(outcome.arguments[n], v, 0.0))
+    called = _call_of(exercise, answer, case)
+    own = name if name in called else next((n for n, v in called.items() if v is value), "" if called else name)
+    it = own or "what it was given"
+    lines, new = "x += 1, x[...] = 0 and x.mul_(2)", "compute a new tensor"
+    if not isinstance(value, Tensor):
+        lines, new = "x.append(1), x.pop(), x.clear() and x &= y", "make a new one, or a copy"
+    return (
+        f"it changes {'its argument ' if own else ''}{it} in place",
+        f"Whoever calls it still needs {it}. Lines such as {lines} change x itself: {new}.",
+    )
 
 
 Tried = tuple[Case, Outcome, Outcome]  # an input, what the answer gave for it, and what is right
 
 
-def _diagnosis(exercise: Exercise, tried: Sequence[Tried], wrong: Sequence[Tried]) -> str:
+def _diagnosis(exercise: Exercise, answer: Callable, tried: Sequence[Tried], wrong: Sequence[Tried], seed: int) -> Told:
     case, outcome, wanted = wrong[0]
-    first = next(i for i, one in enumerate(tried) if one is wrong[0])
-    # A misconception must explain the smallest wrong input, and be right on all before it as the answer is. Of those
-    # that do, the one that gives the same as the answer on most inputs; of equals, the first in the list.
-    best, most = None, 0
-    for misconception in exercise.misconceptions:
-        if all(_gives(exercise, misconception, one) for one in reversed(tried[: first + 1])):
-            alike = [one for one in tried if _gives(exercise, misconception, one)]
-            if len(alike) > most and any(_telling(exercise, misconception, one) for one in alike):
-                best, most = misconception, len(alike)
-    return _says(exercise, *((best.name, best.hint) if best else _symptom(outcome, wanted)), case, outcome, wanted)
+    slip = _slip(exercise, answer, tried, seed)
+    if slip:
+        return _says(exercise, slip.name, slip.hint, case, outcome, wanted, answer)
+    what, hint = _symptom([(one.result, two) for _, one, two in wrong if not one.error], outcome)
+    if hint == STEP_BY_STEP:
+        hint = f"{_where_right(exercise, tried)}{hint if _is_small(case) else STEP_IN_CODE}"
+    if not outcome.error and not wanted.error and (like := _like_a_slip(exercise, wrong)):
+        hint = like if hint.endswith((STEP_BY_STEP, STEP_IN_CODE)) else f"{hint} {like}"
+    return _says(exercise, what, hint, case, outcome, wanted, answer)
+
+
+def _where_right(exercise: Exercise, tried: Sequence[Tried]) -> str:
+    """On which inputs an answer is right, or on which alone it is not: whichever are fewer."""
+    right = [case.about for case, one, other in tried if _agree(exercise, one, other)]
+    wrong = [case.about for case, *_ in tried if case.about not in right]
+    if len(wrong) == 1 < len(right):
+        return "All other inputs come out right. What is special about this one? "
+    if len(wrong) < len(right):
+        return f"It is wrong only with {'; '.join(dict.fromkeys(wrong))}. What have those in common? "
+    return f"It is right with {'; '.join(dict.fromkeys(right))}. What have those in common? " if right else ""
+
+
+def _like_a_slip(exercise: Exercise, wrong: Sequence[Tried]) -> str | None:
+    """Which misconception gives the same on most inputs that fail, the smallest among them, though not on all."""
+    wrong = [one for one in wrong if not _hidden(one[1])]
+    if len(wrong) < 3:
+        return None
+    found = [m for m in exercise.misconceptions if _gives(exercise, m, wrong[0])]
+    alike = [sum(_gives(exercise, m, one) for one in wrong) for m in found]
+    most = max(alike, default=0)
+    if most <= len(wrong) / 2:
+        return None
+    best = found[alike.index(most)]
+    return f"On {most} of the {len(wrong)} inputs that fail it gives what this gives: {best.name}. {best.hint}"
+
+
+def _slip(exercise: Exercise, answer: Callable, tried: Sequence[Tried], seed: int) -> Misconception | None:
+    """The misconception that explains the answer on every input tried, and on others that are drawn to be sure.
+
+    Where several do, more are drawn to tell them apart; of those that cannot be told apart, the first in the list.
+    """
+    first = next(i for i, one in enumerate(tried) if not _agree(exercise, *one[1:]))
+    in_order = [tried[first], *tried[:first], *tried[first + 1 :]]  # most are ruled out by the first
+    found = [m for m in exercise.misconceptions if all(_gives(exercise, m, one) for one in in_order)]
+    found = [m for m in found if any(_telling(exercise, m, one) for one in tried)]
+    for further in range(1, 1 + MOST_FURTHER):
+        if not found or (len({m.name for m in found}) == 1 and further > 1):
+            break
+        for case in exercise.cases(torch.Generator().manual_seed(seed + further)):
+            one = case, attempt(exercise, answer, case), attempt(exercise, exercise.right, case)
+            found = [m for m in found if _gives(exercise, m, one)]
+    return found[0] if found else None
 
 
 def _gives(exercise: Exercise, misconception: Misconception, one: Tried) -> bool:
-    return _agree(exercise, one[1], attempt(exercise, misconception.answer, one[0]))
+    """Whether a misconception explains what came out; NaN and an error of memory say nothing: they hide what was there."""
+    case, outcome, _ = one
+    if _hidden(outcome):
+        return True
+    theirs = attempt(exercise, misconception.answer, case)
+    if outcome.error or theirs.error:
+        return _agree(exercise, outcome, theirs)
+    given, of_slip = plain(outcome.result), plain(theirs.result)
+    if _numbers_left(given, of_slip):
+        given, of_slip = _without_nan(given, of_slip)
+    return same(given, of_slip, exercise.tolerance)
+
+
+def _hidden(outcome: Outcome) -> bool:
+    """Whether an answer has stumbled over the order in memory alone, which no slip is about."""
+    return MEMORY in str(outcome.error)
+
+
+def _pairs(given: object, theirs: object) -> list[tuple[Tensor, Tensor]]:
+    """The tensors of equal shape that stand at the same place of two results."""
+    if isinstance(given, list) and isinstance(theirs, list) and len(given) == len(theirs):
+        return [pair for one, other in zip(given, theirs, strict=True) for pair in _pairs(one, other)]
+    fit = isinstance(given, Tensor) and isinstance(theirs, Tensor) and given.shape == theirs.shape
+    return [(given, theirs)] if fit else []
+
+
+def _numbers_left(given: object, theirs: object) -> bool:
+    """Whether there is a place at which neither result is NaN."""
+    return any(not (one.isnan() | other.isnan()).all() for one, other in _pairs(given, theirs))
+
+
+def _without_nan(*results: object) -> tuple[object, ...]:
+    """All of them with 0 wherever one of them is NaN."""
+    if all(isinstance(one, list) and len(one) == len(results[0]) > 0 for one in results):
+        return tuple(map(list, zip(*map(_without_nan, *results), strict=True)))
+    if all(isinstance(one, Tensor) and one.shape == results[0].shape for one in results):
+        lost = torch.stack([one.isnan() for one in results]).any(0)
+        return tuple(one.masked_fill(lost, 0) for one in results)
+    return results
 
 
 def _telling(exercise: Exercise, misconception: Misconception, one: Tried) -> bool:
-    """Whether an agreement tells anything: not of what is right, nor of errors that have only their type in common."""
+    """Whether an agreement tells anything: not of what is right but for NaN, nor of errors that share only their type."""
     case, outcome, wanted = one
     if _agree(exercise, outcome, wanted):
         return False
-    return not outcome.error or str(outcome.error) == str(attempt(exercise, misconception.answer, case).error)
+    theirs = attempt(exercise, misconception.answer, case)
+    if outcome.error or theirs.error or wanted.error:
+        return str(outcome.error) == str(theirs.error)
+    given, of_slip, right = plain(outcome.result), plain(theirs.result), plain(wanted.result)
+    if same(given, of_slip, exercise.tolerance):
+        return True
+    free = _without_nan(given, of_slip, right)
+    return not same(free[0], free[2], exercise.tolerance)
 
 
-def _symptom(outcome: Outcome, wanted: Outcome) -> tuple[str, str]:
-    """What is to be seen when no misconception is recognised."""
-    error, given, target = outcome.error, plain(outcome.result), plain(wanted.result)
-    if error:
-        said = f"{type(error).__name__}: {error}"
+def _symptom(pairs: Sequence[tuple[object, Outcome]], outcome: Outcome) -> differences.Said:
+    """What is to be seen when no misconception is recognised.
+
+    Args:
+        pairs: (result, what is right) for the inputs that went wrong without an error.
+        outcome: of the smallest input that went wrong.
+    """
+    if outcome.error:
+        said = f"{type(outcome.error).__name__}: {outcome.error}"
         advice = next((advice for words, advice in ADVICE.items() if words in said), "Print what goes into it.")
-        return f"it raises {said}", f"{_line(error)}{advice}"
+        return f"it raises {said}", f"{_line(outcome.error)}{advice}"
+    errors = [wanted.error for _, wanted in pairs[:1] if wanted.error]
+    if errors:
+        return (
+            f"no {type(errors[0]).__name__} is raised",
+            "This input is one to refuse. What does the exercise want then?",
+        )
+    return _difference([(plain(given), plain(wanted.result)) for given, wanted in pairs if not wanted.error])
+
+
+def _difference(pairs: Sequence[tuple[object, object]]) -> differences.Said:
+    """In what results differ from what is wanted; the first pair decides of which kind they are."""
+    given, target = pairs[0]
     if given is None:
         return "it returns nothing", "A function without a return statement gives None. Is the last line a return?"
+    if isinstance(target, dict):
+        if not isinstance(given, dict) or given.keys() != target.keys():
+            return f"it gives {_short(given)}", f"Wanted are {', '.join(map(str, target))}, by these names."
+        return next(
+            _within(f"{name}: ", [(g[name], t[name]) for g, t in pairs])
+            for name in target
+            if not same(given[name], target[name], 1e-5)
+        )
     numbers, right = _as_tensor(given), _as_tensor(target)
-    if isinstance(target, list) and (right is None or any(isinstance(item, Tensor) for item in target)):
-        order = "Which things are asked for, and in which order?"
-        if not isinstance(given, list):
-            return f"it returns {_kind(given)}, not {len(target)} things", order
-        if len(given) != len(target):
-            return f"it returns {len(given)} things, not {len(target)}", order
-        for number, (item, wish) in enumerate(zip(given, target, strict=True), start=1):
-            if not same(item, wish, 1e-5):
-                what, hint = _symptom(Outcome(item, None, {}), Outcome(wish, None, {}))
-                return f"in result {number} of {len(target)}, {what}", hint
-    if right is not None and numbers is None:
+    if isinstance(target, list):
+        plain_list = right is not None and right.ndim == 1 and right.dtype == torch.int64
+        if plain_list and isinstance(given, list) and any(isinstance(item, list) for item in given):
+            return "there are lists in the list that it returns", "One plain list is wanted, of numbers alone."
+        if _is_of_words(target) and _is_of_words(_listed(given)):
+            lists = [(_listed(g), t) for g, t in pairs if isinstance(_listed(g), list) and isinstance(t, list)]
+            return differences.of_lists(lists) or ("the entries are not right", STEP_BY_STEP)
+        if right is None or any(isinstance(item, Tensor | list) for item in target):
+            order = "Which things are asked for, and in which order?"
+            if not isinstance(given, list):
+                return f"it returns {_kind(given)}, not {len(target)} things", order
+            if len(given) != len(target):
+                return f"it returns {len(given)} things, not {len(target)}", order
+            if len(target) > 1 and same(given[::-1], target, 1e-5):
+                return "the results stand in each other's places", order
+            told = []
+            for number in range(len(target)):
+                parts = [(g[number], t[number]) for g, t in pairs if isinstance(g, list) and len(g) == len(t)]
+                if parts := [part for part in parts if not same(*part, 1e-5)]:
+                    told.append(_within(f"in result {number + 1} of {len(target)}, ", parts))
+            return next((said for said in told if said[1] != STEP_BY_STEP), told[0])
+    if isinstance(target, set | frozenset) and isinstance(given, set | frozenset):
+        return _of_sets(given, target)
+    if right is None:
+        return f"{_short(given)} is not right", STEP_BY_STEP
+    if isinstance(given, list) and len(given) != 1 and (numbers is None or right.ndim == 0):
+        return f"it returns {len(given)} things, not {_kind(target)}", "Look at what the exercise wants returned."
+    if numbers is None:
         return f"it returns {_kind(given)}, not {_kind(target)}", "Look at what the exercise wants returned."
-    if right is not None and numbers.shape != right.shape:
+    if right.dtype == torch.bool and numbers.dtype != torch.bool:
+        return "the result is not boolean", "A mask is True or False: compare, or use .bool()."
+    tensors = [(_as_tensor(g), _as_tensor(t)) for g, t in pairs]
+    tensors = [(g, t) for g, t in tensors if g is not None and t is not None]
+    if numbers.shape != right.shape:
         shapes = f"shape {tuple(numbers.shape)}, not {tuple(right.shape)}"
-        return (
+        return differences.of_shapes([(g, t) for g, t in tensors if g.shape != t.shape]) or (
             f"the result has the wrong {shapes}",
             "Write the shape of every line beside it, and find the first that is off.",
         )
-    if right is not None and right.dtype == torch.bool and numbers.dtype != torch.bool:
-        return "the result is not boolean", "A mask is True or False: compare, or use .bool()."
-    if right is not None and not numbers.isnan().equal(right.isnan()):
-        return "the result holds NaN", "NaN comes from 0/0, from ∞ − ∞, and from a softmax of nothing but −∞."
-    return "the numbers are not right", "Do this input with pencil and paper, and print each step beside it."
+    if not numbers.isnan().equal(right.isnan()):
+        return _of_nan(numbers, right)
+    tensors = [(g, t) for g, t in tensors if g.shape == t.shape]
+    if right.dtype == torch.bool and all((g.bool() != t).all() for g, t in tensors):
+        return "True and False have changed places", "What does True stand for here?"
+    return differences.of_numbers(tensors) or ("the numbers are not right", STEP_BY_STEP)
+
+
+STEP_BY_STEP = "Go through this input by hand, and print each step beside it."
+STEP_IN_CODE = "The input is too large for paper: print each step, and look for the first that you did not expect."
+
+
+def _is_small(case: Case) -> bool:
+    """Whether a person can go through an input with a pencil."""
+    numbers = [_as_tensor(plain(value)) for value in case.arguments.values()]
+    tensors = [one for one in numbers if one is not None]
+    counts = [value for value in case.arguments.values() if isinstance(value, int)]
+    return sum(one.numel() for one in tensors) <= 4 * LARGEST_SHOWN and max(counts, default=0) <= LARGEST_SHOWN
+
+
+def _within(where: str, pairs: Sequence[tuple[object, object]]) -> differences.Said:
+    what, hint = _difference(pairs)
+    return f"{where}{what}", hint
+
+
+def _is_of_words(values: object) -> bool:
+    """Whether it is a list of words, word numbers or pairs of them, and not one of measured numbers."""
+    return isinstance(values, list) and all(
+        isinstance(item, str | int) or (isinstance(item, list) and _is_of_words(item)) for item in values
+    )
+
+
+def _listed(value: object) -> object:
+    """A list of words or their numbers, whatever torch has to do with it; anything else as it is."""
+    if isinstance(value, Tensor):
+        return value.tolist()
+    return [_listed(item) for item in value] if isinstance(value, list) else value
+
+
+def _of_sets(given: set, wanted: set) -> differences.Said:
+    lacking, much = wanted - given, given - wanted
+    told = [f"{what} {_short(some)}" for what, some in (("lacks", lacking), ("has too many:", much)) if some]
+    return f"the set {' and '.join(told)}", "Which rule says what belongs to it?"
+
+
+def _of_nan(numbers: Tensor, right: Tensor) -> differences.Said:
+    lost = numbers.isnan() & ~right.isnan()
+    where = "everywhere" if lost.all() else f"in {lost.sum()} of {lost.numel()} places"
+    return (
+        f"the result holds NaN {where}",
+        "NaN comes from 0/0, from ∞ − ∞ and ∞/∞ (exp of a large number is ∞), from 0 · −∞, and from a softmax of nothing "
+        "but −∞.",
+    )
 
 
 ADVICE = {
@@ -313,33 +563,59 @@ ADVICE = {
 def ask(question: Question, answer: object) -> None:
     """Compares a value. Raises Wrong as `examine` does."""
     if answer is None or answer is ...:
-        raise Wrong(f"○ {question.name} has no answer yet. Put one in place of the blank.")
+        raise Wrong(Told(BLANK, question.name, f"{question.name} has no answer yet", "Put one in place of the blank."))
     if same(answer, question.right(), question.tolerance):
         return
-    for misconception in question.misconceptions:
-        value = misconception.answer() if callable(misconception.answer) else misconception.answer
-        if same(answer, value, question.tolerance):
-            raise Wrong(_says(question, misconception.name, misconception.hint))
-    given, target = plain(answer), plain(question.right())
+    named = [(one, one.answer() if callable(one.answer) else one.answer) for one in question.misconceptions]
+    named = [(one, value) for one, value in named if same(answer, value, question.tolerance)]
+    if named:
+        nearest = min(named, key=lambda one: _distance(answer, one[1]))[0]
+        raise Wrong(_says(question, nearest.name, nearest.hint))
+    given, target, shown = plain(answer), plain(question.right()), _short(answer)
+    if isinstance(target, Tensor) and target.ndim == 1:
+        target, given = target.tolist(), _listed(given)
     if isinstance(target, list):
         many = f"The answer is a list of {len(target)}."
         if not isinstance(given, list):
-            raise Wrong(_says(question, f"{_short(given)} is {_kind(given)}", many))
+            raise Wrong(_says(question, f"{shown} is {_kind(given)}", many))
         if len(given) != len(target):
-            raise Wrong(_says(question, f"{_short(given)} has {len(given)} of {len(target)} entries", many))
-        off = [
-            str(n) for n, pair in enumerate(zip(given, target, strict=True), 1) if not same(*pair, question.tolerance)
-        ]
+            raise Wrong(_says(question, f"{shown} has {len(given)} of {len(target)} entries", many))
+        off = [n for n, pair in enumerate(zip(given, target, strict=True), 1) if not same(*pair, question.tolerance)]
         if off:
-            hint = "Go through it once more, step by step." if len(off) == len(given) else "The others are right."
-            raise Wrong(_says(question, f"entry {' and '.join(off)} of {_short(given)} is not right", hint))
-    if type(given) is not type(target) and (_as_tensor(given) is None) != (_as_tensor(target) is None):
-        raise Wrong(_says(question, f"{_short(given)} is {_kind(given)}", f"The answer is {_kind(target)}."))
-    shapes = [getattr(_as_tensor(value), "shape", None) for value in (given, target)]
-    if shapes[0] != shapes[1]:
-        what = f"{_short(given)} has the shape {tuple(shapes[0])}, not {tuple(shapes[1])}"
+            right = len(given) - len(off)
+            if right == 0 and len(off) > 1:
+                raise Wrong(_says(question, f"no entry of {shown} is right", "Go through it once more, step by step."))
+            hint = "The other one is right." if right == 1 else "The others are right."
+            raise Wrong(_says(question, f"{_entries(off)} of {shown} {_are(off)} not right", hint))
+    numbers, wanted = _as_tensor(given), _as_tensor(target)
+    if (type(given) is not type(target) and (numbers is None) != (wanted is None)) or (
+        wanted is not None and wanted.ndim == 0 < numbers.ndim
+    ):
+        raise Wrong(_says(question, f"{shown} is {_kind(given)}", f"The answer is {_kind(target)}."))
+    if numbers is not None and numbers.shape != wanted.shape:
+        if numbers.ndim == wanted.ndim == 1:
+            what = f"{shown} has {len(numbers)} of {len(wanted)} entries"
+        else:
+            what = f"{shown} has the shape {tuple(numbers.shape)}, not {tuple(wanted.shape)}"
         raise Wrong(_says(question, what, "How many numbers are asked for?"))
-    raise Wrong(_says(question, f"{_short(given)} is not right", "Go through it once more, step by step."))
+    raise Wrong(_says(question, f"{shown} is not right", "Go through it once more, step by step."))
+
+
+def _entries(numbers: Sequence[int]) -> str:
+    *first, last = map(str, numbers)
+    return f"entries {', '.join(first)} and {last}" if first else f"entry {last}"
+
+
+def _are(several: Sequence) -> str:
+    return "is" if len(several) == 1 else "are"
+
+
+def _distance(given: object, value: object) -> float:
+    """How far two equal values lie apart, if they are numbers; else 0."""
+    numbers, target = _as_tensor(plain(given)), _as_tensor(plain(value))
+    if numbers is None or target is None or not target.numel():
+        return 0.0
+    return (numbers.double() - target.double()).abs().nan_to_num().max().item()
 
 
 # ---- what is said ----
@@ -352,25 +628,67 @@ def _says(
     case: Case | None = None,
     outcome: Outcome | None = None,
     wanted: Outcome | None = None,
-) -> str:
-    lines = [f"✗ {asked.name}: {what.rstrip('.')}.", f"  {hint}"]
+    answer: object = None,
+) -> Told:
+    given, results = [], []
     if case:
-        lines.append(f"  Seen with {case.about}:")
-        lines += [f"    {name} = {_short(value)}" for name, value in case.arguments.items()]
+        given = [(name, _short(value)) for name, value in _as_given(asked, answer, case).items()]
     if outcome and wanted:
-        lines.append(f"  came out: {_short(outcome.result) if not outcome.error else type(outcome.error).__name__}")
-        lines.append(f"  wanted:   {_short(wanted.result)}{_first_difference(outcome.result, wanted.result)}")
-    return "\n".join([*lines, f"  Read: {asked.see}"])
+        came = type(outcome.error).__name__ if outcome.error else _short(outcome.result)
+        right = type(wanted.error).__name__ if wanted.error else _short(wanted.result)
+        results = [("came out", came), ("wanted", right)]
+        if place := _first_difference(outcome.result, wanted.result):
+            results.append(("first difference", place))
+    about = case.about if case else ""
+    return Told(WRONG, asked.name, what.rstrip("."), hint, about, given, results, asked.see, asked.lesson)
+
+
+class _Called(BaseException):
+    """Ends a call as soon as it is seen what an answer is called with."""
+
+
+def _call_of(exercise: Exercise, answer: object, case: Case) -> Mapping[str, object]:
+    """What an answer is called with first, by the names that its author has given; nothing if that cannot be told.
+
+    The arguments of a case may be others: those from which the exercise's `drive` makes a model.
+    """
+    calls = []
+
+    def seen(*arguments, **named):
+        calls.append((arguments, named))
+        raise _Called
+
+    try:
+        exercise.run(seen, dict(case.arguments))
+    except (_Called, Exception):
+        pass
+    try:
+        return inspect.signature(answer).bind(*calls[0][0], **calls[0][1]).arguments
+    except (IndexError, TypeError, ValueError):
+        return {}
+
+
+def _as_given(exercise: Exercise, answer: object, case: Case) -> Mapping[str, object]:
+    """What an input was, by the learner's own names; what only `drive` is given comes last."""
+    called = _call_of(exercise, answer, case)
+    if not called or exercise.drive is None:
+        return case.arguments
+    handed = [id(value) for value in called.values()]
+    rest = {n: value for n, value in case.arguments.items() if n not in called and id(value) not in handed}
+    functions = [name for name, value in called.items() if callable(value)]
+    inside = f" (inside {' and '.join(functions)})" if functions else ""
+    made = {f"{name}{inside}": value for name, value in rest.items()}
+    return {**{name: value for name, value in called.items() if name not in functions}, **made}
 
 
 def _line(error: Exception) -> str:
     """The learner's line that raised an error, if it can be told."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not INSTALLED.search(frame.filename)]
-    return f"In the line   {frames[-1].line}\n  " if frames and frames[-1].line else ""
+    return f"In the line `{frames[-1].line}`\n" if frames and frames[-1].line else ""
 
 
 def _first_difference(given: object, wanted: object) -> str:
-    """Where two tensors that are too large to be printed differ first."""
+    """Where two tensors that are too large to be printed differ first, in words."""
     numbers, target = _as_tensor(plain(given)), _as_tensor(plain(wanted))
     if numbers is None or target is None or numbers.shape != target.shape or target.numel() <= LARGEST_SHOWN:
         return ""
@@ -380,7 +698,7 @@ def _first_difference(given: object, wanted: object) -> str:
     if place is None:
         return ""
     one, other = (_rounded(tensor[tuple(place)].item()) for tensor in (numbers, target))
-    return f"; the first that differs is at {place}: {one}, wanted {other}"
+    return f"at {place}: {one}, wanted {other}"
 
 
 def _kind(value: object) -> str:
@@ -405,14 +723,49 @@ def _rounded(value: object) -> object:
 
 
 def _short(value: object) -> str:
-    value = plain(value)
-    if isinstance(value, Tensor):
-        if value.numel() > LARGEST_SHOWN:
+    """A value as Python's own source, so that it can be pasted into a cell; what is too large is told in words."""
+    text = _source(value)
+    if text is None:
+        value = plain(value)
+        if isinstance(value, Tensor):
             return f"tensor of shape {tuple(value.shape)}"
-        return str(_rounded(value.tolist()))
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{name}: {_short(item)}" for name, item in value.items()) + "}"
-    if isinstance(value, list):
-        rest = f", … {len(value)} in all" if len(value) > LARGEST_SHOWN else ""
-        return "[" + ", ".join(map(_short, value[:LARGEST_SHOWN])) + rest + "]"
-    return repr(_rounded(value))
+        if isinstance(value, list) and len(value) <= LARGEST_SHOWN:
+            return ", ".join(map(_short, value))
+        return "a function" if callable(value) else _kind(value)
+    if len(text) > LONGEST_SHOWN:
+        start = text[:LONGEST_SHOWN]
+        return f"{_kind(value)} that begins {start.rpartition(', ')[0] or start} …"
+    return text
+
+
+def _source(value: object) -> str | None:
+    """Python source of a value, numbers rounded to four digits; None of a large tensor, or of what has none."""
+    if isinstance(value, Tensor | np.ndarray | np.generic):
+        value = plain(value)
+        return _source(value.tolist()) if value.numel() <= LARGEST_SHOWN else None
+    if isinstance(value, float):
+        odd = {math.inf: "torch.inf", -math.inf: "-torch.inf"}
+        return "torch.nan" if math.isnan(value) else odd.get(value) or repr(_rounded(value))
+    if isinstance(value, bool | int | complex | str | None):
+        return repr(value)
+    if isinstance(value, Mapping):
+        pairs = [(_source(name), _source(item)) for name, item in value.items()]
+        return None if any(None in pair for pair in pairs) else "{" + ", ".join(": ".join(pair) for pair in pairs) + "}"
+    if isinstance(value, list | tuple | set | frozenset):
+        parts = [_source(item) for item in (value if isinstance(value, list | tuple) else _in_order(value))]
+        if None in parts:
+            return None
+        inside = ", ".join(parts)
+        if isinstance(value, list):
+            return f"[{inside}]"
+        if isinstance(value, tuple):
+            return f"({inside},)" if len(parts) == 1 else f"({inside})"
+        return f"{{{inside}}}" if parts else "set()"
+    return None
+
+
+def _in_order(values: set | frozenset) -> list:
+    try:
+        return sorted(values)
+    except TypeError:
+        return sorted(values, key=repr)

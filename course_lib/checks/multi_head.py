@@ -46,56 +46,67 @@ def split_right(x, heads):
     return torch.stack(x.split(x.shape[-1] // heads, dim=-1), 1)
 
 
+SPLIT_HEADS = Exercise("split_heads", "multi_head", split_cases, split_right, LADDER)
+
+
+@SPLIT_HEADS.slip(
+    "the split mixes the words",
+    "The shape is right, but look at head 0 in the failing input: its rows should be the first pieces of all words. view and reshape only count on through memory; they never swap two axes.",
+)
 def cut_across_words(x, heads):
     return x.reshape(x.shape[0], heads, x.shape[1], x.shape[2] // heads)
 
 
+@SPLIT_HEADS.slip(
+    "the head axis stands behind the words",
+    "The numbers are cut as they should be. Which axis has to stand second, so that attention can treat each head as a sentence of its own?",
+)
 def words_before_heads(x, heads):
     return split_right(x, heads).transpose(1, 2)
 
 
+@SPLIT_HEADS.slip(
+    "the head axis stands in front of the batch",
+    "The batch stays first. A list of pieces, stacked, gets its new axis where stack is told to put it.",
+)
 def heads_before_batch(x, heads):
     return split_right(x, heads).transpose(0, 1)
 
 
+@SPLIT_HEADS.slip(
+    "the heads take turns at picking numbers",
+    "Head 0 should have the *first* piece of each vector, in one run: numbers that stand next to each other.",
+)
 def in_turns(x, heads):
     return torch.stack([x[..., head::heads] for head in range(heads)], 1)
 
 
+@SPLIT_HEADS.slip(
+    "the words and the numbers of a head are swapped",
+    "The last axis holds the numbers of one word. Which two axes does the swap have to move?",
+)
 def words_and_numbers_swapped(x, heads):
     return split_right(x, heads).mT
 
 
+@SPLIT_HEADS.slip("batch and heads are one axis", "Four axes are wanted here: (batch, head, n, d_head).")
 def batch_and_heads_joined(x, heads):
     return split_right(x, heads).flatten(0, 1)
 
 
+@SPLIT_HEADS.slip(
+    "each head has the whole vector", "The vectors are *cut*: all heads together have as many numbers as x, not more."
+)
 def words_cut_up(x, heads):
     return torch.stack([x] * heads, 1)
 
 
-SPLIT_HEADS = Exercise(
-    "split_heads",
-    "multi_head",
-    split_cases,
-    split_right,
-    (
-        Misconception("the split mixes the words", "The shape is right, but look at head 0 in the failing input: its rows should be the first pieces of all words. view and reshape only count on through memory; they never swap two axes.", cut_across_words),
-        Misconception("the head axis stands behind the words", "The numbers are cut as they should be. Which axis has to stand second, so that attention can treat each head as a sentence of its own?", words_before_heads),
-        Misconception("the head axis stands in front of the batch", "The batch stays first. A list of pieces, stacked, gets its new axis where stack is told to put it.", heads_before_batch),
-        Misconception("the heads take turns at picking numbers", "Head 0 should have the *first* piece of each vector, in one run: numbers that stand next to each other.", in_turns),
-        Misconception("the words and the numbers of a head are swapped", "The last axis holds the numbers of one word. Which two axes does the swap have to move?", words_and_numbers_swapped),
-        Misconception("batch and heads are one axis", "Four axes are wanted here: (batch, head, n, d_head).", batch_and_heads_joined),
-        Misconception("each head has the whole vector", "The vectors are *cut*: all heads together have as many numbers as x, not more.", words_cut_up),
-    ),
-    LADDER,
-)  # fmt: skip
-
-
 # ---- the shapes of a layer ----
+
 
 BATCH, WORDS, WIDTH, HEADS = 2, 10, 64, 4
 PIECE = WIDTH // HEADS
+
 SLOTS = (
     (
         ("", "", (BATCH, HEADS, WORDS, PIECE)),
@@ -160,55 +171,72 @@ def merge_right(x):
     return torch.cat(x.unbind(1), -1)
 
 
+MERGE_HEADS = Exercise("merge_heads", "multi_head", merge_cases, merge_right, MERGE)
+
+
+@MERGE_HEADS.slip(
+    "the heads are merged without the transpose",
+    "Write beside each number of the failing input which word it belongs to. Each row of the result should hold numbers of one word only.",
+)
 def merge_without_transpose(x):
     return x.reshape(x.shape[0], x.shape[2], x.shape[1] * x.shape[3])
 
 
-def merge_in_turns(x):
-    return x.permute(0, 2, 3, 1).flatten(2)
-
-
+@MERGE_HEADS.slip(
+    "the wrong two axes are swapped",
+    "Before two axes can be joined they must stand side by side. Which two are to be joined?",
+)
 def merge_wrong_axes(x):
     return x.transpose(2, 3).reshape(x.shape[0], x.shape[2], x.shape[1] * x.shape[3])
 
 
+@MERGE_HEADS.slip(
+    "the batch and the heads are swapped",
+    "Before two axes can be joined they must stand side by side. Which two are to be joined? Axis 0 is the batch.",
+)
+def merge_batch_and_heads(x):
+    return x.swapaxes(0, 1).reshape(x.shape[0], x.shape[2], x.shape[1] * x.shape[3])
+
+
+@MERGE_HEADS.slip(
+    "the pieces are shuffled into each other",
+    "First all numbers of head 0, then all of head 1: the pieces lie side by side, they are not dealt out in turns.",
+)
+def merge_in_turns(x):
+    return x.permute(0, 2, 3, 1).flatten(2)
+
+
+@MERGE_HEADS.slip(
+    "the pieces are not joined yet", "The axes stand in the right order. Two of them have still to become one."
+)
 def merge_swapped_only(x):
     return x.transpose(1, 2)
 
 
+@MERGE_HEADS.slip("the heads are added up", "Nothing is added in a merge. The result has as many numbers as x.")
 def merge_by_sum(x):
     return x.sum(1)
 
 
+@MERGE_HEADS.slip("the heads are averaged", "Nothing is averaged in a merge. The result has as many numbers as x.")
 def merge_by_mean(x):
     return x.mean(1)
 
 
+@MERGE_HEADS.slip(
+    "the heads stand one below the other",
+    "A sentence of n words stays a sentence of n words; its vectors get longer. Along which axis do the pieces lie side by side?",
+)
 def merge_one_after_the_other(x):
     return x.flatten(1, 2)
 
 
+@MERGE_HEADS.slip(
+    "the words of a sentence are joined too",
+    "Three axes are wanted: (batch, n, d_model). flatten joins *all* axes from the one that it is given.",
+)
 def merge_words_too(x):
     return merge_right(x).flatten(1)
-
-
-MERGE_HEADS = Exercise(
-    "merge_heads",
-    "multi_head",
-    merge_cases,
-    merge_right,
-    (
-        Misconception("the heads are merged without the transpose", "Write beside each number of the failing input which word it belongs to. Each row of the result should hold numbers of one word only.", merge_without_transpose),
-        Misconception("the wrong two axes are swapped", "Before two axes can be joined they must stand side by side. Which two are to be joined?", merge_wrong_axes),
-        Misconception("the pieces are shuffled into each other", "First all numbers of head 0, then all of head 1: the pieces lie side by side, they are not dealt out in turns.", merge_in_turns),
-        Misconception("the pieces are not joined yet", "The axes stand in the right order. Two of them have still to become one.", merge_swapped_only),
-        Misconception("the heads are added up", "Nothing is added in a merge. The result has as many numbers as x.", merge_by_sum),
-        Misconception("the heads are averaged", "Nothing is averaged in a merge. The result has as many numbers as x.", merge_by_mean),
-        Misconception("the heads stand one below the other", "A sentence of n words stays a sentence of n words; its vectors get longer. Along which axis do the pieces lie side by side?", merge_one_after_the_other),
-        Misconception("the words of a sentence are joined too", "Three axes are wanted: (batch, n, d_model). flatten joins *all* axes from the one that it is given.", merge_words_too),
-    ),
-    MERGE,
-)  # fmt: skip
 
 
 # ---- multi_head_attention(x, W_q, W_k, W_v, W_o, heads, mask) ----
@@ -275,12 +303,13 @@ def attention_right(x, W_q, W_k, W_v, W_o, heads, mask):
     return output, torch.stack(maps, 1)
 
 
+MULTI_HEAD_ATTENTION = Exercise(
+    "multi_head_attention", "multi_head", attention_cases, attention_right, LADDER, tolerance=1e-4
+)
+
+
 def weigh(scores, mask):
     return F.softmax(scores.masked_fill(~mask, -torch.inf), -1).nan_to_num(0.0)
-
-
-def project_each(found, W_o):
-    return merge_right(found) @ W_o
 
 
 def layer(split=split_right, divisor=None, weights=weigh, merge=merge_right, out=None, transposed=False):
@@ -291,7 +320,7 @@ def layer(split=split_right, divisor=None, weights=weigh, merge=merge_right, out
             W_q, W_k, W_v, W_o = W_q.T, W_k.T, W_v.T, W_o.T
         query, key, value = (split(x @ matrix, heads) for matrix in (W_q, W_k, W_v))
         size = query.shape[-1]
-        scores = query @ key.mT / (size**0.5 if divisor is None else divisor(size, heads))
+        scores = query @ key.mT / (size**0.5 if divisor is None else divisor(size, heads, x.shape[1]))
         shares = weights(scores, mask)
         found = shares @ value
         return (merge(found) @ W_o if out is None else out(found, W_o)), shares
@@ -299,24 +328,41 @@ def layer(split=split_right, divisor=None, weights=weigh, merge=merge_right, out
     return answer
 
 
-def same_rows_for_each(found, W_o):
-    return sum(found[:, head] @ W_o[: found.shape[-1]] for head in range(found.shape[1]))
-
-
-def same_corner_for_each(found, W_o):
-    return merge_right(found @ W_o[: found.shape[-1], : found.shape[-1]])
-
-
-def own_corner_for_each(found, W_o):
-    size = found.shape[-1]
-    return torch.cat(
-        [found[:, h] @ W_o[h * size : (h + 1) * size, h * size : (h + 1) * size] for h in range(found.shape[1])], -1
-    )
-
-
-def per_head_and_apart(found, W_o):
-    size = found.shape[-1]
-    return torch.stack([found[:, h] @ W_o[h * size : (h + 1) * size] for h in range(found.shape[1])], 1)
+MULTI_HEAD_ATTENTION.slip(
+    "the heads are merged without the transpose",
+    "The weights are right, the output is not. Use your merge_heads of the exercise before.",
+)(layer(merge=merge_without_transpose))
+MULTI_HEAD_ATTENTION.slip(
+    "the split mixes the words",
+    "view and reshape never swap two axes. Use your split_heads of the first exercise for Q, K and V.",
+)(layer(split=cut_across_words))
+MULTI_HEAD_ATTENTION.slip(
+    "the split mixes the words",
+    "view and reshape never swap two axes. The merge undoes your split, so a test of both together sees nothing; attention in between does.",
+)(layer(split=cut_across_words, merge=merge_without_transpose))
+MULTI_HEAD_ATTENTION.slip(
+    "the scores are divided by √d_model", "How many products are added up in *one* of these dot products?"
+)(layer(divisor=lambda size, heads, words: (size * heads) ** 0.5))
+MULTI_HEAD_ATTENTION.slip(
+    "the scores are not divided",
+    "Scaled dot-product attention is what each head does: something is missing between the product and the softmax.",
+)(layer(divisor=lambda size, heads, words: 1))
+MULTI_HEAD_ATTENTION.slip(
+    "the scores are divided by the root of the number of heads",
+    "Is it the number of heads that makes a dot product large, or the number of products in it?",
+)(layer(divisor=lambda size, heads, words: heads**0.5))
+MULTI_HEAD_ATTENTION.slip(
+    "the scores are divided by the root of the number of words",
+    "Is it the number of words that makes a dot product large, or the number of products in it?",
+)(layer(divisor=lambda size, heads, words: words**0.5))
+MULTI_HEAD_ATTENTION.slip(
+    "the scores are divided by d_head without the root",
+    "Variances add up, so the spread grows with the *root* of the number of products.",
+)(layer(divisor=lambda size, heads, words: size))
+MULTI_HEAD_ATTENTION.slip(
+    "the scores are multiplied, not divided",
+    "Is your scale the root or one over the root? Larger heads should not get larger scores.",
+)(layer(divisor=lambda size, heads, words: size**-0.5))
 
 
 def over(axis):
@@ -326,45 +372,40 @@ def over(axis):
     return weights
 
 
+MULTI_HEAD_ATTENTION.slip(
+    "the softmax runs over the heads",
+    "Heads do not compete with each other: in each head, the weights of one query sum to 1 over the keys.",
+)(layer(weights=over(1)))
+MULTI_HEAD_ATTENTION.slip(
+    "the softmax runs over the queries", "Sum your weights over the last axis. That should give 1 for each query."
+)(layer(weights=over(-2)))
+
+
 def no_mask(scores, mask):
     return F.softmax(scores, -1)
+
+
+MULTI_HEAD_ATTENTION.slip("the mask is not used", "Closed places still get weight.")(layer(weights=no_mask))
 
 
 def mask_inverted(scores, mask):
     return weigh(scores, ~mask)
 
 
+MULTI_HEAD_ATTENTION.slip(
+    "the mask is the wrong way round",
+    "True means *may* attend. torch's own module has it the other way, this course does not.",
+)(layer(weights=mask_inverted))
+
+
 def mask_afterwards(scores, mask):
     return F.softmax(scores, -1) * mask
 
 
-def mask_times(scores, mask):
-    return F.softmax(scores * mask, -1)
-
-
-def mask_of_three_axes(scores, mask):
-    return weigh(scores, mask[:, 0] if mask.shape[1] == 1 else mask)
-
-
-def mask_repeated_in_the_wrong_order(scores, mask):
-    # heads of one sentence follow each other, masks of one head do
-    batch, heads, words, _ = scores.shape
-    rows = mask[:, :1].expand(batch, 1, words, words).flatten(0, 1).repeat(heads, 1, 1)
-    if mask.shape[1] > 1:
-        return weigh(scores, mask)
-    return weigh(scores, rows.unflatten(0, (batch, heads)))
-
-
-def first_heads_mask(scores, mask):
-    return weigh(scores, mask[:, :1])
-
-
-def first_sentences_mask(scores, mask):
-    return weigh(scores, mask[:1])
-
-
-def leaves_nan(scores, mask):
-    return F.softmax(scores.masked_fill(~mask, -torch.inf), -1)
+MULTI_HEAD_ATTENTION.slip(
+    "the mask comes after the softmax",
+    "Then the weights of a row no longer sum to 1: what is closed has taken its share already.",
+)(layer(weights=mask_afterwards))
 
 
 def finite(value):
@@ -381,65 +422,134 @@ def added(value):
     return weights
 
 
+NOTHING = "What should a word come to that may look at nothing? Look at the failing input's mask, at the row that is all False."
+for value in (-1e9, -1e10, -1e20, torch.finfo(torch.float32).min):
+    for form in (finite, added):
+        MULTI_HEAD_ATTENTION.slip(
+            "a word with nothing to look at looks everywhere",
+            "A finite penalty is the same for all keys, so none stands back. " + NOTHING,
+        )(layer(weights=form(value)))
+
+
+def mask_times(scores, mask):
+    return F.softmax(scores * mask, -1)
+
+
+MULTI_HEAD_ATTENTION.slip("closed scores are multiplied by 0", "A score of 0 is a score like any other: exp(0) is 1.")(
+    layer(weights=mask_times)
+)
+
+
+def mask_of_three_axes(scores, mask):
+    return weigh(scores, mask[:, 0] if mask.shape[1] == 1 else mask)
+
+
+OTHERS = "Each sentence has its mask, and all its heads share it. Print the shapes of scores and mask, one below the other: axes are matched from the right."
+MULTI_HEAD_ATTENTION.slip("heads get the masks of other sentences", OTHERS)(layer(weights=mask_of_three_axes))
+
+
+def mask_repeated_in_the_wrong_order(scores, mask):
+    # heads of one sentence follow each other, masks of one head do
+    batch, heads, words, _ = scores.shape
+    rows = mask[:, :1].expand(batch, 1, words, words).flatten(0, 1).repeat(heads, 1, 1)
+    if mask.shape[1] > 1:
+        return weigh(scores, mask)
+    return weigh(scores, rows.unflatten(0, (batch, heads)))
+
+
+MULTI_HEAD_ATTENTION.slip("heads get the masks of other sentences", OTHERS)(
+    layer(weights=mask_repeated_in_the_wrong_order)
+)
+
+
+def first_heads_mask(scores, mask):
+    return weigh(scores, mask[:, :1])
+
+
+MULTI_HEAD_ATTENTION.slip(
+    "all heads get the first head's mask",
+    "The head axis of the mask may be 1, or it may be the number of heads. Both should work.",
+)(layer(weights=first_heads_mask))
+
+
+def first_sentences_mask(scores, mask):
+    return weigh(scores, mask[:1])
+
+
+MULTI_HEAD_ATTENTION.slip(
+    "all sentences get the first sentence's mask",
+    "The batch axis of the mask may be 1, or it may be the number of sentences. Both should work.",
+)(layer(weights=first_sentences_mask))
+
+
+def leaves_nan(scores, mask):
+    return F.softmax(scores.masked_fill(~mask, -torch.inf), -1)
+
+
+MULTI_HEAD_ATTENTION.slip("a word with nothing to look at gives NaN", NOTHING)(layer(weights=leaves_nan))
+MULTI_HEAD_ATTENTION.slip(
+    "W_O is left out",
+    "The heads' findings stand side by side. One product is still to come, and it lets them be mixed.",
+)(layer(out=lambda found, W_o: merge_right(found)))
+
+
+def same_rows_for_each(found, W_o):
+    return sum(found[:, head] @ W_o[: found.shape[-1]] for head in range(found.shape[1]))
+
+
+ALONE = (
+    "W_O comes once, after the merge: each of its columns reads *all* heads. That is the only place where they meet."
+)
+
+MULTI_HEAD_ATTENTION.slip("W_O is applied to each head alone", ALONE)(layer(out=same_rows_for_each))
+
+
+def same_corner_for_each(found, W_o):
+    return merge_right(found @ W_o[: found.shape[-1], : found.shape[-1]])
+
+
+MULTI_HEAD_ATTENTION.slip("W_O is applied to each head alone", ALONE)(layer(out=same_corner_for_each))
+
+
+def own_corner_for_each(found, W_o):
+    size = found.shape[-1]
+    return torch.cat(
+        [found[:, h] @ W_o[h * size : (h + 1) * size, h * size : (h + 1) * size] for h in range(found.shape[1])], -1
+    )
+
+
+MULTI_HEAD_ATTENTION.slip("W_O is applied to each head alone", ALONE)(layer(out=own_corner_for_each))
+
+
+def per_head_and_apart(found, W_o):
+    size = found.shape[-1]
+    return torch.stack([found[:, h] @ W_o[h * size : (h + 1) * size] for h in range(found.shape[1])], 1)
+
+
+MULTI_HEAD_ATTENTION.slip("W_O is applied to each head alone", ALONE)(layer(out=per_head_and_apart))
+MULTI_HEAD_ATTENTION.slip(
+    "the matrices are transposed", "Here they stand as in the formula X W. Only nn.Linear stores them the other way."
+)(layer(transposed=True))
+
+
+@MULTI_HEAD_ATTENTION.slip(
+    "the weights are averaged over the heads",
+    "The weights of each head are wanted: (batch, head, n, n). torch's own module averages them unless it is told not to.",
+)
 def averaged(x, W_q, W_k, W_v, W_o, heads, mask):
     output, weights = attention_right(x, W_q, W_k, W_v, W_o, heads, mask)
     return output, weights.mean(1)
 
 
+@MULTI_HEAD_ATTENTION.slip(
+    "output and weights are the wrong way round", "First the output, then the weights, as everywhere in this course."
+)
 def weights_first(x, W_q, W_k, W_v, W_o, heads, mask):
     return attention_right(x, W_q, W_k, W_v, W_o, heads, mask)[::-1]
 
 
-NOTHING = "What should a word come to that may look at nothing? Look at the failing input's mask, at the row that is all False."
-ALONE = (
-    "W_O comes once, after the merge: each of its columns reads *all* heads. That is the only place where they meet."
-)
-OTHERS = "Each sentence has its mask, and all its heads share it. Print the shapes of scores and mask, one below the other: axes are matched from the right."
-MULTI_HEAD_ATTENTION = Exercise(
-    "multi_head_attention",
-    "multi_head",
-    attention_cases,
-    attention_right,
-    (
-        Misconception("the heads are merged without the transpose", "The weights are right, the output is not. Use your merge_heads of the exercise before.", layer(merge=merge_without_transpose)),
-        Misconception("the split mixes the words", "view and reshape never swap two axes. Use your split_heads of the first exercise for Q, K and V.", layer(split=cut_across_words)),
-        Misconception("the split mixes the words", "view and reshape never swap two axes. The merge undoes your split, so a test of both together sees nothing; attention in between does.", layer(split=cut_across_words, merge=merge_without_transpose)),
-        Misconception("the scores are divided by √d_model", "How many products are added up in *one* of these dot products?", layer(divisor=lambda size, heads: (size * heads) ** 0.5)),
-        Misconception("the scores are not divided", "Scaled dot-product attention is what each head does: something is missing between the product and the softmax.", layer(divisor=lambda size, heads: 1)),
-        Misconception("the scores are divided by the root of the number of heads", "Is it the number of heads that makes a dot product large, or the number of products in it?", layer(divisor=lambda size, heads: heads**0.5)),
-        Misconception("the scores are divided by d_head without the root", "Variances add up, so the spread grows with the *root* of the number of products.", layer(divisor=lambda size, heads: size)),
-        Misconception("the scores are multiplied, not divided", "Is your scale the root or one over the root? Larger heads should not get larger scores.", layer(divisor=lambda size, heads: size**-0.5)),
-        Misconception("the softmax runs over the heads", "Heads do not compete with each other: in each head, the weights of one query sum to 1 over the keys.", layer(weights=over(1))),
-        Misconception("the softmax runs over the queries", "Sum your weights over the last axis. That should give 1 for each query.", layer(weights=over(-2))),
-        Misconception("the mask is not used", "Closed places still get weight.", layer(weights=no_mask)),
-        Misconception("the mask is the wrong way round", "True means *may* attend. torch's own module has it the other way, this course does not.", layer(weights=mask_inverted)),
-        Misconception("the mask comes after the softmax", "Then the weights of a row no longer sum to 1: what is closed has taken its share already.", layer(weights=mask_afterwards)),
-        *(
-            Misconception("a word with nothing to look at looks everywhere", "A finite penalty is the same for all keys, so none stands back. " + NOTHING, layer(weights=form(value)))
-            for value in (-1e9, -1e10, -1e20, torch.finfo(torch.float32).min)
-            for form in (finite, added)
-        ),
-        Misconception("closed scores are multiplied by 0", "A score of 0 is a score like any other: exp(0) is 1.", layer(weights=mask_times)),
-        Misconception("heads get the masks of other sentences", OTHERS, layer(weights=mask_of_three_axes)),
-        Misconception("heads get the masks of other sentences", OTHERS, layer(weights=mask_repeated_in_the_wrong_order)),
-        Misconception("all heads get the first head's mask", "The head axis of the mask may be 1, or it may be the number of heads. Both should work.", layer(weights=first_heads_mask)),
-        Misconception("all sentences get the first sentence's mask", "The batch axis of the mask may be 1, or it may be the number of sentences. Both should work.", layer(weights=first_sentences_mask)),
-        Misconception("a word with nothing to look at gives NaN", NOTHING, layer(weights=leaves_nan)),
-        Misconception("W_O is left out", "The heads' findings stand side by side. One product is still to come, and it lets them be mixed.", layer(out=lambda found, W_o: merge_right(found))),
-        Misconception("W_O is applied to each head alone", ALONE, layer(out=same_rows_for_each)),
-        Misconception("W_O is applied to each head alone", ALONE, layer(out=same_corner_for_each)),
-        Misconception("W_O is applied to each head alone", ALONE, layer(out=own_corner_for_each)),
-        Misconception("W_O is applied to each head alone", ALONE, layer(out=per_head_and_apart)),
-        Misconception("the matrices are transposed", "Here they stand as in the formula X W. Only nn.Linear stores them the other way.", layer(transposed=True)),
-        Misconception("the weights are averaged over the heads", "The weights of each head are wanted: (batch, head, n, n). torch's own module averages them unless it is told not to.", averaged),
-        Misconception("output and weights are the wrong way round", "First the output, then the weights, as everywhere in this course.", weights_first),
-    ),
-    LADDER,
-    tolerance=1e-4,
-)  # fmt: skip
-
-
 # ---- what heads cost ----
+
 
 COST_OF_HEADS = Question(
     "cost_of_heads",
@@ -454,7 +564,7 @@ COST_OF_HEADS = Question(
                 ("parameters: that is one matrix", "How many matrices are there? Count the letters under the W.", 512**2),
                 ("parameters: W_O is forgotten", "Three matrices make queries, keys and values. Which one comes after the merge?", 3 * 512**2),
                 ("parameters: the biases are counted", "The paper's formula has none: head = attention(Q W_Q, K W_K, V W_V).", 4 * 512**2 + 4 * 512),
-                ("parameters: the heads' matrices are counted as 64 × 64", "A head *reads* the whole vector of 512 and hands on 64 numbers.", 8 * 4 * 64**2),
+                ("parameters: that is one eighth of them", "Are all 8 heads counted? And each of them *reads* the whole vector of 512 and hands on 64 numbers.", 8 * 4 * 64**2),
                 ("parameters: the heads' matrices are counted as 64 × 64", "A head *reads* the whole vector of 512 and hands on 64 numbers.", 4 * 64**2),
             ),
             (
@@ -506,6 +616,44 @@ def leave_out_right(found, W_o, gone):
     return output
 
 
+def drive_leave_out(answer, found, W_o, gone):
+    """A sum over no heads at all is Python's 0; it stands for zeros."""
+    output = answer(found, W_o, gone)
+    is_empty_sum = found.shape[1] == 1 and isinstance(output, int) and output == 0
+    return found.new_zeros(found.shape[0], found.shape[2], W_o.shape[1]) if is_empty_sum else output
+
+
+LEAVE_OUT_HEAD = Exercise(
+    "leave_out_head", "multi_head", leave_out_cases, leave_out_right, WITHOUT, drive_leave_out, tolerance=1e-4
+)
+
+
+def project_each(found, W_o):
+    return merge_right(found) @ W_o
+
+
+@LEAVE_OUT_HEAD.slip(
+    "no head is left out", "The result is that of all heads. Is the changed tensor the one that goes on into the merge?"
+)
+def all_heads(found, W_o, gone):
+    return project_each(found, W_o)
+
+
+@LEAVE_OUT_HEAD.slip("all the other heads are left out", "Only the head that is *gone* falls silent.")
+def only_that_head(found, W_o, gone):
+    return all_heads(found, W_o, gone) - leave_out_right(found, W_o, gone)
+
+
+@LEAVE_OUT_HEAD.slip("a neighbouring head is left out", "Heads are counted from 0, as Python counts.")
+def head_before(found, W_o, gone):
+    return leave_out_right(found, W_o, (gone - 1) % found.shape[1])
+
+
+@LEAVE_OUT_HEAD.slip("heads are counted from 1", "Head 0 is the first. Which head does yours leave out if gone is 0?")
+def counted_from_one(found, W_o, gone):
+    return leave_out_right(found, W_o, gone - 1)
+
+
 def zeroed(axis):
     def answer(found, W_o, gone):
         found = found.clone()
@@ -515,76 +663,78 @@ def zeroed(axis):
     return answer
 
 
-def head_before(found, W_o, gone):
-    return leave_out_right(found, W_o, (gone - 1) % found.shape[1])
+LEAVE_OUT_HEAD.slip(
+    "a word is left out, not a head", "Which axis of found are the heads on? Its shape is (batch, head, n, d_head)."
+)(zeroed(2))
+LEAVE_OUT_HEAD.slip(
+    "a sentence is left out, not a head", "Which axis of found are the heads on? Its shape is (batch, head, n, d_head)."
+)(zeroed(0))
 
 
-def all_heads(found, W_o, gone):
-    return project_each(found, W_o)
+LEAVE_OUT_HEAD.slip(
+    "one number of every head is left out",
+    "Which axis of found are the heads on? Its shape is (batch, head, n, d_head), and ... goes up to the last.",
+)(zeroed(3))
 
 
-def only_that_head(found, W_o, gone):
-    return all_heads(found, W_o, gone) - leave_out_right(found, W_o, gone)
-
-
-def one_row(found, W_o, gone):
-    matrix = W_o.clone()
-    matrix[gone] = 0
-    return project_each(found, matrix)
-
-
+@LEAVE_OUT_HEAD.slip(
+    "numbers of the output are zeroed, not what the head found",
+    "After W_O there are no heads any more: each number of the output may come from all of them. Where do they still stand apart? (Columns of W_O are numbers that go *out*; only nn.Linear stores it the other way.)",
+)
 def output_piece(found, W_o, gone):
     output, size = project_each(found, W_o), found.shape[-1]
     output[..., gone * size : (gone + 1) * size] = 0
     return output
 
 
-def scaled_up(found, W_o, gone):
-    heads = found.shape[1]
-    return leave_out_right(found, W_o, gone) * heads / (heads - 1)
+@LEAVE_OUT_HEAD.slip("a single row of W_O is zeroed", "A head has d_head numbers, and so many rows.")
+def one_row(found, W_o, gone):
+    matrix = W_o.clone()
+    matrix[gone] = 0
+    return project_each(found, matrix)
 
 
+def scaled_up(alone):
+    """As dropout does it; `alone` is the factor where there is no other head."""
+
+    def answer(found, W_o, gone):
+        heads = found.shape[1]
+        return leave_out_right(found, W_o, gone) * (heads / (heads - 1) if heads > 1 else alone())
+
+    return answer
+
+
+for alone in (lambda: 1 / 0, lambda: torch.nan, lambda: 1.0):
+    LEAVE_OUT_HEAD.slip(
+        "the other heads are scaled up",
+        "Leaving out is all that is asked. It is dropout that makes up for what is missing.",
+    )(scaled_up(alone))
+
+
+@LEAVE_OUT_HEAD.slip(
+    "the heads behind it move up", "Each head's numbers must meet their own rows of W_O, whoever is missing."
+)
 def moved_up(found, W_o, gone):
     rest = merge_right(torch.cat([found[:, :gone], found[:, gone + 1 :]], 1))
     return rest @ W_o[: rest.shape[-1]]
 
 
+@LEAVE_OUT_HEAD.slip("the heads are merged without the transpose", "Use your merge_heads.")
 def left_out_and_not_swapped(found, W_o, gone):
     found = found.clone()
     found[:, gone] = 0
     return merge_without_transpose(found) @ W_o
 
 
+@LEAVE_OUT_HEAD.slip("W_O is left out", "The output of the layer is wanted: one product comes after the merge.")
 def not_projected(found, W_o, gone):
     found = found.clone()
     found[:, gone] = 0
     return merge_right(found)
 
 
-LEAVE_OUT_HEAD = Exercise(
-    "leave_out_head",
-    "multi_head",
-    leave_out_cases,
-    leave_out_right,
-    (
-        Misconception("no head is left out", "The result is that of all heads. Is the changed tensor the one that goes on into the merge?", all_heads),
-        Misconception("all the other heads are left out", "Only the head that is *gone* falls silent.", only_that_head),
-        Misconception("a neighbouring head is left out", "Heads are counted from 0, as Python counts.", head_before),
-        Misconception("a word is left out, not a head", "Which axis of found are the heads on? Its shape is (batch, head, n, d_head).", zeroed(2)),
-        Misconception("a sentence is left out, not a head", "Which axis of found are the heads on? Its shape is (batch, head, n, d_head).", zeroed(0)),
-        Misconception("numbers of the output are zeroed, not what the head found", "After W_O there are no heads any more: each number of the output may come from all of them. Where do they still stand apart? (Columns of W_O are numbers that go *out*; only nn.Linear stores it the other way.)", output_piece),
-        Misconception("a single row of W_O is zeroed", "A head has d_head numbers, and so many rows.", one_row),
-        Misconception("the other heads are scaled up", "Leaving out is all that is asked. It is dropout that makes up for what is missing.", scaled_up),
-        Misconception("the heads behind it move up", "Each head's numbers must meet their own rows of W_O, whoever is missing.", moved_up),
-        Misconception("the heads are merged without the transpose", "Use your merge_heads.", left_out_and_not_swapped),
-        Misconception("W_O is left out", "The output of the layer is wanted: one product comes after the merge.", not_projected),
-    ),
-    WITHOUT,
-    tolerance=1e-4,
-)  # fmt: skip
-
-
 # ---- the experiment ----
+
 
 RIGHT_WITHOUT_ITS_HEAD = Question(
     "right_without_its_head",
@@ -594,6 +744,7 @@ RIGHT_WITHOUT_ITS_HEAD = Question(
         Misconception("that is the other neighbour's bar", "Each removal has two bars, one for each neighbour. Which of them lost its head?", 1.0),
         Misconception("that is in per cent", "A number between 0 and 1 is wanted, as on the axis of the figure.", 25.0),
         Misconception("there is a bar, though it is low", "The readout must name some symbol, whatever it is told. How often is that right by luck?", 0.0),
+        Misconception("that would be luck with eight symbols", "There are eight places. But how many symbols can the readout choose from?", 1 / 8),
         Misconception("that is the share for ten symbols", "In the lesson the rows were of ten symbols. How many are there here?", 0.1),
         Misconception("that is the mean of both neighbours", "One bar is asked for: that of the neighbour whose head is gone.", (1 + 1 / 4) / 2),
         Misconception("one half would be luck with two symbols", "Read the lower bar again, on the axis at the left. How many symbols can the readout choose from?", 0.5),

@@ -6,19 +6,27 @@ from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 
+from course_lib.checks import places
 from course_lib.curriculum import number_of
 from course_lib.files import replacing, write_json
 
 FILE = "progress.json"
 START = "start.md"
 MARKS = "<!-- progress: written by the checks -->", "<!-- end of progress -->"
-TABLE = re.compile(".*".join(map(re.escape, MARKS)), re.DOTALL)  # on the start page, with both marks
+HEADLINE_MARKS = "<!-- next: written by the checks -->", "<!-- end of next -->"
+# On the start page, each with both its marks:
+TABLE, HEADLINE = (re.compile(".*?".join(map(re.escape, marks)), re.DOTALL) for marks in (MARKS, HEADLINE_MARKS))
 
 
 def workbook() -> Path | None:
     """The workbook that this notebook lies in, or None outside of one."""
     here = Path.cwd().resolve()
     return next((folder for folder in (here, *here.parents) if (folder / FILE).is_file()), None)
+
+
+def home() -> Path:
+    """What links lead into: the workbook, or the course's own notebooks outside of one."""
+    return workbook() or places.NOTEBOOKS
 
 
 def done(folder: Path | None) -> dict[str, str]:
@@ -50,11 +58,14 @@ def remember(name: str, lessons: Mapping[str, str]) -> None:
 
 
 def show(folder: Path, lessons: Mapping[str, str]) -> None:
-    """Writes the table between its two marks on the start page; a page without them is left alone."""
+    """Writes what is next, and the table, between their marks on the start page; a page without them is left alone."""
     page = folder / START
     text = page.read_text(encoding="utf-8") if page.is_file() else ""
-    table = "\n".join([MARKS[0], "", *rows(done(folder), lessons), "", MARKS[1]])
-    new = TABLE.sub(lambda _: table, text)
+    passed = done(folder)
+    following = places.following(passed, lessons, folder, folder)
+    table = "\n".join([MARKS[0], "", following, "", *rows(passed, lessons), "", MARKS[1]])
+    headline = "\n".join([HEADLINE_MARKS[0], "", f"## → {following}", "", HEADLINE_MARKS[1]])
+    new = HEADLINE.sub(lambda _: headline, TABLE.sub(lambda _: table, text)) if passed else text
     if new != text:
         with replacing(page) as beside:
             beside.write_text(new, encoding="utf-8")

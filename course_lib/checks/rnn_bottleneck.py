@@ -60,12 +60,15 @@ def step_right(x, state, W_x, W_h, b):
     return torch.tanh(F.linear(x, W_x, b) + F.linear(state, W_h))
 
 
+RNN_STEP = Exercise("rnn_step", "rnn_bottleneck", step_cases, step_right, BY_HAND, drive_step)
+
+
+@RNN_STEP.slip(
+    "the tanh is missing",
+    "Without it the state can grow without end. The formula has one more function around the sum.",
+)
 def no_tanh(x, state, W_x, W_h, b):
     return x @ W_x.T + state @ W_h.T + b
-
-
-def logistic(x, state, W_x, W_h, b):
-    return torch.sigmoid(x @ W_x.T + state @ W_h.T + b)
 
 
 def step_transposed(turn_x, turn_h):
@@ -75,123 +78,97 @@ def step_transposed(turn_x, turn_h):
     return answer
 
 
-def state_unused(x, state, W_x, W_h, b):
-    return torch.tanh(x @ W_x.T + b)
-
-
-def no_bias(x, state, W_x, W_h, b):
-    return torch.tanh(x @ W_x.T + state @ W_h.T)
-
-
-def tanh_of_the_word(x, state, W_x, W_h, b):
-    return torch.tanh(x @ W_x.T) + state @ W_h.T + b
-
-
-def tanh_of_word_and_bias(x, state, W_x, W_h, b):
-    return torch.tanh(x @ W_x.T + b) + state @ W_h.T
-
-
-def tanh_before_bias(x, state, W_x, W_h, b):
-    return torch.tanh(x @ W_x.T + state @ W_h.T) + b
-
-
-def exchanged(x, state, W_x, W_h, b):
-    return torch.tanh(state @ W_x.T + x @ W_h.T + b)
-
-
-def added_to_the_old(x, state, W_x, W_h, b):
-    return state + step_right(x, state, W_x, W_h, b)
-
-
-def bias_along_the_batch(x, state, W_x, W_h, b):
-    return torch.tanh(x @ W_x.T + state @ W_h.T + b[:, None])
-
-
-def batch_last(x, state, W_x, W_h, b):
-    return step_right(x, state, W_x, W_h, b).T
-
-
-def as_list(x, state, W_x, W_h, b):
-    return step_right(x, state, W_x, W_h, b).tolist()
-
-
-def as_array(x, state, W_x, W_h, b):
-    return step_right(x, state, W_x, W_h, b).numpy()
-
-
 TURNED = (
     "In W x every *row* of W meets the word's vector. Here the words are the rows of x: what has to be turned, so "
     "that rows meet rows?"
 )
+
+RNN_STEP.slip("both matrices are transposed", TURNED)(step_transposed(True, True))
+RNN_STEP.slip("W_x is transposed", TURNED)(step_transposed(True, False))
+RNN_STEP.slip(
+    "W_h is transposed",
+    "W_h is square, so no error tells you. In W_h h every *row* of W_h meets the state, and here the "
+    "states are the rows of a matrix too.",
+)(step_transposed(False, True))
+
+
+@RNN_STEP.slip("the old state is not used", "Then a state knows one word only. What brings in the words before it?")
+def state_unused(x, state, W_x, W_h, b):
+    return torch.tanh(x @ W_x.T + b)
+
+
+@RNN_STEP.slip("the bias is missing", "Count the terms of the sum: there are three.")
+def no_bias(x, state, W_x, W_h, b):
+    return torch.tanh(x @ W_x.T + state @ W_h.T)
+
+
 OUTSIDE = "The formula has one tanh, and one pair of brackets after it. What stands inside them?"
-RNN_STEP = Exercise(
-    "rnn_step",
-    "rnn_bottleneck",
-    step_cases,
-    step_right,
-    (
-        Misconception(
-            "the tanh is missing",
-            "Without it the state can grow without end. The formula has one more function around the sum.",
-            no_tanh,
-        ),
-        Misconception("both matrices are transposed", TURNED, step_transposed(True, True)),
-        Misconception("W_x is transposed", TURNED, step_transposed(True, False)),
-        Misconception(
-            "W_h is transposed",
-            "W_h is square, so no error tells you. In W_h h every *row* of W_h meets the state, and here the "
-            "states are the rows of a matrix too.",
-            step_transposed(False, True),
-        ),
-        Misconception(
-            "the old state is not used",
-            "Then a state knows one word only. What brings in the words before it?",
-            state_unused,
-        ),
-        Misconception("the bias is missing", "Count the terms of the sum: there are three.", no_bias),
-        Misconception("the tanh does not cover the whole sum", OUTSIDE, tanh_of_the_word),
-        Misconception("the tanh does not cover the whole sum", OUTSIDE, tanh_of_word_and_bias),
-        Misconception("the bias comes after the tanh", OUTSIDE, tanh_before_bias),
-        Misconception(
-            "the logistic function stands in place of tanh",
-            "A state may hold negative numbers; the logistic function has none.",
-            logistic,
-        ),
-        Misconception(
-            "word and state have changed places",
-            "Which matrix belongs to the word, which to the state? Compare their shapes with d_x and d_h.",
-            exchanged,
-        ),
-        Misconception(
-            "the old state is added to the new one",
-            "The formula gives the whole new state, not a change of it.",
-            added_to_the_old,
-        ),
-        Misconception(
-            "the bias is added along the batch",
-            "b has a number for each number of the state, the same for every sentence. Along which axis does "
-            "yours run?",
-            bias_along_the_batch,
-        ),
-        Misconception(
-            "the result is (d_h, batch), not (batch, d_h)",
-            "Batch first: one row for each sentence, as in x and state.",
-            batch_last,
-        ),
-        Misconception(
-            "it returns a list, not a tensor",
-            "Exercise 2 needs a tensor to go on with: torch.tensor makes one of numbers, torch.stack one of tensors.",
-            as_list,
-        ),
-        Misconception(
-            "it returns a NumPy array, not a tensor",
-            "Exercise 2 needs a tensor to go on with: torch.from_numpy makes one.",
-            as_array,
-        ),
-    ),
-    BY_HAND,
-    drive_step,
+
+
+@RNN_STEP.slip("the tanh does not cover the whole sum", OUTSIDE)
+def tanh_of_the_word(x, state, W_x, W_h, b):
+    return torch.tanh(x @ W_x.T) + state @ W_h.T + b
+
+
+@RNN_STEP.slip("the tanh does not cover the whole sum", OUTSIDE)
+def tanh_of_word_and_bias(x, state, W_x, W_h, b):
+    return torch.tanh(x @ W_x.T + b) + state @ W_h.T
+
+
+@RNN_STEP.slip("the bias comes after the tanh", OUTSIDE)
+def tanh_before_bias(x, state, W_x, W_h, b):
+    return torch.tanh(x @ W_x.T + state @ W_h.T) + b
+
+
+@RNN_STEP.slip(
+    "the logistic function stands in place of tanh",
+    "A state may hold negative numbers; the logistic function has none.",
 )
+def logistic(x, state, W_x, W_h, b):
+    return torch.sigmoid(x @ W_x.T + state @ W_h.T + b)
+
+
+@RNN_STEP.slip(
+    "word and state have changed places",
+    "Which matrix belongs to the word, which to the state? Compare their shapes with d_x and d_h.",
+)
+def exchanged(x, state, W_x, W_h, b):
+    return torch.tanh(state @ W_x.T + x @ W_h.T + b)
+
+
+@RNN_STEP.slip("the old state is added to the new one", "The formula gives the whole new state, not a change of it.")
+def added_to_the_old(x, state, W_x, W_h, b):
+    return state + step_right(x, state, W_x, W_h, b)
+
+
+@RNN_STEP.slip(
+    "the bias is added along the batch",
+    "b has a number for each number of the state, the same for every sentence. Along which axis does yours run?",
+)
+def bias_along_the_batch(x, state, W_x, W_h, b):
+    return torch.tanh(x @ W_x.T + state @ W_h.T + b[:, None])
+
+
+@RNN_STEP.slip(
+    "the result is (d_h, batch), not (batch, d_h)", "Batch first: one row for each sentence, as in x and state."
+)
+def batch_last(x, state, W_x, W_h, b):
+    return step_right(x, state, W_x, W_h, b).T
+
+
+@RNN_STEP.slip(
+    "it returns a list, not a tensor",
+    "Exercise 2 needs a tensor to go on with: torch.tensor makes one of numbers, torch.stack one of tensors.",
+)
+def as_list(x, state, W_x, W_h, b):
+    return step_right(x, state, W_x, W_h, b).tolist()
+
+
+@RNN_STEP.slip(
+    "it returns a NumPy array, not a tensor", "Exercise 2 needs a tensor to go on with: torch.from_numpy makes one."
+)
+def as_array(x, state, W_x, W_h, b):
+    return step_right(x, state, W_x, W_h, b).numpy()
 
 
 # ---- read_batch(x, mask, W_x, W_h, b) ----
@@ -241,47 +218,85 @@ def batch_right(x, mask, W_x, W_h, b):
     return read_states(x, mask, W_x, W_h, b)[:, 1:]
 
 
+READ_BATCH = Exercise("read_batch", "rnn_bottleneck", batch_cases, batch_right, AT_PADDING)
+
+
+@READ_BATCH.slip(
+    "the state goes on changing at padding",
+    "Where the mask is False there is no word to read. What should the state be there?",
+)
 def reads_padding(x, mask, W_x, W_h, b):
     return read_states(x, torch.ones_like(mask), W_x, W_h, b)[:, 1:]
 
 
+@READ_BATCH.slip(
+    "padding is read as a vector of zeros",
+    "A step changes the state even if the word's vector is all zeros: W_h and b are still there.",
+)
 def reads_zeros(x, mask, W_x, W_h, b):
     return reads_padding(x * mask[..., None], mask, W_x, W_h, b)
 
 
+@READ_BATCH.slip(
+    "the state becomes zero at padding",
+    "Then the last column holds nothing of a short sentence. Its state is to *stay*.",
+)
 def zero_at_padding(x, mask, W_x, W_h, b):
     return batch_right(x, mask, W_x, W_h, b) * mask[..., None]
 
 
+@READ_BATCH.slip("the mask is the wrong way round", "True means that a word stands there.")
 def wrong_way_round(x, mask, W_x, W_h, b):
     return batch_right(x, ~mask, W_x, W_h, b)
 
 
+@READ_BATCH.slip("only the last state is returned", "All states are wanted, one for each place: (batch, words, d_h).")
 def only_the_last(x, mask, W_x, W_h, b):
     return batch_right(x, mask, W_x, W_h, b)[:, -1]
 
 
+@READ_BATCH.slip("the axes are words × batch", "Batch first. Along which axis do you stack the states?")
 def words_first(x, mask, W_x, W_h, b):
     return batch_right(x, mask, W_x, W_h, b).transpose(0, 1)
 
 
+@READ_BATCH.slip(
+    "every place holds the last state",
+    "A list that is given one tensor again and again holds that one tensor, and changes with it. Is the state "
+    "changed in place, or is it a new tensor at each step?",
+)
+def same_everywhere(x, mask, W_x, W_h, b):
+    return only_the_last(x, mask, W_x, W_h, b)[:, None].expand(-1, x.shape[1], -1)
+
+
+@READ_BATCH.slip(
+    "padding in one sentence stops them all",
+    "Each sentence decides for itself whether its state stays. Does your condition look at the whole batch?",
+)
+def all_stop(x, mask, W_x, W_h, b):
+    return read_states(x, mask, W_x, W_h, b, lambda word, new, old: new if word.all() else old)[:, 1:]
+
+
+@READ_BATCH.slip(
+    "the state before the first word is returned too",
+    "There is one state for each place. Zeros are where the reading starts, not a state after a word.",
+)
 def with_the_start(x, mask, W_x, W_h, b):
     return read_states(x, mask, W_x, W_h, b)
 
 
+@READ_BATCH.slip(
+    "each place holds the state before its word",
+    "Place 1 is to hold the state *after* word 1. Is the state stored before the step, or after it?",
+)
 def one_behind(x, mask, W_x, W_h, b):
     return read_states(x, mask, W_x, W_h, b)[:, :-1]
 
 
-def forgets(x, mask, W_x, W_h, b):
-    states = torch.tanh(F.linear(x, W_x, b))
-    return states * mask[..., None]
+FORGOTTEN = "The state that one step gives must be the one that the next step is given."
 
 
-def forgets_at_padding_too(x, mask, W_x, W_h, b):
-    return torch.tanh(F.linear(x, W_x, b))
-
-
+@READ_BATCH.slip("each word is read from a state of zeros", FORGOTTEN)
 def forgets_keeps_the_last(x, mask, W_x, W_h, b):
     fresh, states = torch.tanh(F.linear(x, W_x, b)), [x.new_zeros(len(x), len(W_h))]
     for place in range(x.shape[1]):
@@ -289,39 +304,46 @@ def forgets_keeps_the_last(x, mask, W_x, W_h, b):
     return torch.stack(states[1:], 1)
 
 
+@READ_BATCH.slip("each word is read from a state of zeros", FORGOTTEN)
+def forgets_at_padding_too(x, mask, W_x, W_h, b):
+    return torch.tanh(F.linear(x, W_x, b))
+
+
+@READ_BATCH.slip("each word is read from a state of zeros", FORGOTTEN)
+def forgets(x, mask, W_x, W_h, b):
+    states = torch.tanh(F.linear(x, W_x, b))
+    return states * mask[..., None]
+
+
+@READ_BATCH.slip("the sentence is read from right to left", "Word 1 is the first to be read.")
 def backwards(x, mask, W_x, W_h, b):
     return batch_right(x.flip(1), mask.flip(1), W_x, W_h, b).flip(1)
 
 
+@READ_BATCH.slip("the sentence is read from right to left", "Word 1 is the first to be read.")
 def backwards_in_order_read(x, mask, W_x, W_h, b):
     return batch_right(x.flip(1), mask.flip(1), W_x, W_h, b)
 
 
-def mask_over_numbers(x, mask, W_x, W_h, b):
-    return read_states(x, mask, W_x, W_h, b, lambda word, new, old: torch.where(word, new, old))[:, 1:]
-
-
-def starts_in_float32(x, mask, W_x, W_h, b):
-    return read_states(x, mask, W_x, W_h, b, start=torch.zeros(len(x), len(W_h)))[:, 1:]
-
-
-def same_everywhere(x, mask, W_x, W_h, b):
-    return only_the_last(x, mask, W_x, W_h, b)[:, None].expand(-1, x.shape[1], -1)
-
-
-def all_stop(x, mask, W_x, W_h, b):
-    return read_states(x, mask, W_x, W_h, b, lambda word, new, old: new if word.all() else old)[:, 1:]
-
-
+@READ_BATCH.slip("the state does not start from zeros", "What is h_0 in the lesson?")
 def starts_from_ones(x, mask, W_x, W_h, b):
     return read_states(x, mask, W_x, W_h, b, start=x.new_ones(len(x), len(W_h)))[:, 1:]
 
 
+@READ_BATCH.slip(
+    "at padding the new state is stored, though the old one is kept",
+    "Two states are at hand at each place: the one that the step gives, and the one that goes on. Which of the "
+    "two do you store?",
+)
 def stores_the_new(x, mask, W_x, W_h, b):
     before = read_states(x, mask, W_x, W_h, b)[:, :-1]
     return torch.tanh(F.linear(x, W_x, b) + F.linear(before, W_h))
 
 
+@READ_BATCH.slip(
+    "the state of one sentence is carried into the next",
+    "Each sentence starts from zeros. In which loop does your state become zero?",
+)
 def carried_over(x, mask, W_x, W_h, b):
     rows, state = [], x.new_zeros(1, len(W_h))
     for words, on in zip(x, mask, strict=True):
@@ -330,115 +352,44 @@ def carried_over(x, mask, W_x, W_h, b):
     return torch.cat(rows)
 
 
+@READ_BATCH.slip(
+    "the mask runs along the state's numbers, not along the sentences",
+    "mask[:, j] has a value for each *sentence*. Write its shape beside that of the state, and see "
+    "which axes meet (from the right).",
+)
+def mask_over_numbers(x, mask, W_x, W_h, b):
+    return read_states(x, mask, W_x, W_h, b, lambda word, new, old: torch.where(word, new, old))[:, 1:]
+
+
+@READ_BATCH.slip(
+    "the first state has another type of number",
+    "x may be float64, and torch.zeros makes float32. How does one make zeros that are like x?",
+)
+def starts_in_float32(x, mask, W_x, W_h, b):
+    return read_states(x, mask, W_x, W_h, b, start=torch.zeros(len(x), len(W_h)))[:, 1:]
+
+
 def another_step(step):
     return lambda x, mask, W_x, W_h, b: read_states(x, mask, W_x, W_h, b, step=step)[:, 1:]
 
 
-FORGOTTEN = "The state that one step gives must be the one that the next step is given."
-READ_BATCH = Exercise(
-    "read_batch",
-    "rnn_bottleneck",
-    batch_cases,
-    batch_right,
-    (
-        Misconception(
-            "the state goes on changing at padding",
-            "Where the mask is False there is no word to read. What should the state be there?",
-            reads_padding,
-        ),
-        Misconception(
-            "padding is read as a vector of zeros",
-            "A step changes the state even if the word's vector is all zeros: W_h and b are still there.",
-            reads_zeros,
-        ),
-        Misconception(
-            "the state becomes zero at padding",
-            "Then the last column holds nothing of a short sentence. Its state is to *stay*.",
-            zero_at_padding,
-        ),
-        Misconception("the mask is the wrong way round", "True means that a word stands there.", wrong_way_round),
-        Misconception(
-            "only the last state is returned",
-            "All states are wanted, one for each place: (batch, words, d_h).",
-            only_the_last,
-        ),
-        Misconception(
-            "the axes are words × batch", "Batch first. Along which axis do you stack the states?", words_first
-        ),
-        Misconception(
-            "every place holds the last state",
-            "A list that is given one tensor again and again holds that one tensor, and changes with it. Is the state "
-            "changed in place, or is it a new tensor at each step?",
-            same_everywhere,
-        ),
-        Misconception(
-            "padding in one sentence stops them all",
-            "Each sentence decides for itself whether its state stays. Does your condition look at the whole batch?",
-            all_stop,
-        ),
-        Misconception(
-            "the state before the first word is returned too",
-            "There is one state for each place. Zeros are where the reading starts, not a state after a word.",
-            with_the_start,
-        ),
-        Misconception(
-            "each place holds the state before its word",
-            "Place 1 is to hold the state *after* word 1. Is the state stored before the step, or after it?",
-            one_behind,
-        ),
-        Misconception("each word is read from a state of zeros", FORGOTTEN, forgets_keeps_the_last),
-        Misconception("each word is read from a state of zeros", FORGOTTEN, forgets_at_padding_too),
-        Misconception("each word is read from a state of zeros", FORGOTTEN, forgets),
-        Misconception("the sentence is read from right to left", "Word 1 is the first to be read.", backwards),
-        Misconception(
-            "the sentence is read from right to left", "Word 1 is the first to be read.", backwards_in_order_read
-        ),
-        Misconception("the state does not start from zeros", "What is h_0 in the lesson?", starts_from_ones),
-        Misconception(
-            "at padding the new state is stored, though the old one is kept",
-            "Two states are at hand at each place: the one that the step gives, and the one that goes on. Which of the "
-            "two do you store?",
-            stores_the_new,
-        ),
-        Misconception(
-            "the state of one sentence is carried into the next",
-            "Each sentence starts from zeros. In which loop does your state become zero?",
-            carried_over,
-        ),
-        Misconception(
-            "the mask runs along the state's numbers, not along the sentences",
-            "mask[:, j] has a value for each *sentence*. Write its shape beside that of the state, and see "
-            "which axes meet (from the right).",
-            mask_over_numbers,
-        ),
-        Misconception(
-            "the first state has another type of number",
-            "x may be float64, and torch.zeros makes float32. How does one make zeros that are like x?",
-            starts_in_float32,
-        ),
-        *(
-            Misconception(
-                "one step is not that of exercise 1",
-                "Is exercise 1 ✓, and was its cell run after its last change? A fault in rnn_step comes back here.",
-                another_step(step),
-            )
-            for step in (
-                no_tanh,
-                logistic,
-                step_transposed(True, True),
-                step_transposed(False, True),
-                step_transposed(True, False),
-                no_bias,
-                tanh_of_the_word,
-                tanh_of_word_and_bias,
-                tanh_before_bias,
-                exchanged,
-                added_to_the_old,
-            )
-        ),
-    ),
-    AT_PADDING,
-)
+for step in (
+    no_tanh,
+    logistic,
+    step_transposed(True, True),
+    step_transposed(False, True),
+    step_transposed(True, False),
+    no_bias,
+    tanh_of_the_word,
+    tanh_of_word_and_bias,
+    tanh_before_bias,
+    exchanged,
+    added_to_the_old,
+):
+    READ_BATCH.slip(
+        "one step is not that of exercise 1",
+        "Is exercise 1 ✓, and was its cell run after its last change? A fault in rnn_step comes back here.",
+    )(another_step(step))
 
 
 # ---- feels: which state feels which word ----
@@ -463,6 +414,7 @@ def grid(*rows: str) -> list[list[int]]:
 OWN_WORD = "The state of row 2 is made from state 1 and word 2. And what was state 1 made from?"
 READS = "In what order are words read, and when does word 3 come in? State 1 is finished before that."
 PADDED = "At padding read_batch does not use x at all. What can a change of x do there?"
+
 FEELS = Question(
     "feels",
     "rnn_bottleneck",
@@ -540,6 +492,7 @@ FEELS = Question(
 
 # ---- teacher_forcing(words) ----
 
+
 PAD, BOS, EOS = 0, 1, 2
 
 
@@ -592,58 +545,82 @@ def forcing_right(words):
     return _beside(words, BOS, None), _ended(words)
 
 
-def swapped_pair(words):
-    return forcing_right(words)[::-1]
+TEACHER_FORCING = Exercise("teacher_forcing", "rnn_bottleneck", forcing_cases, forcing_right, FORCING, drive_forcing)
 
 
+@TEACHER_FORCING.slip(
+    "the end mark stands behind the padding", "Right for the longest sentence only. Where does a shorter one end?"
+)
 def end_behind_padding(words):
     return _beside(words, BOS, None), _beside(words, None, EOS)
 
 
+@TEACHER_FORCING.slip(
+    "the end mark is missing", "What is the decoder to write after the last word? Without it, it never learns to stop."
+)
 def no_end(words):
     return _beside(words, BOS, None), _beside(words, None, PAD)
 
 
+@TEACHER_FORCING.slip(
+    "input and target are one word short",
+    "A sentence of n words takes n + 1 steps: the last one reads the last word. What is it to write?",
+)
 def cut_off(words):
     return _beside(words, BOS, None)[:, :-1], words
 
 
+SAME = "Then the decoder reads the very word that it is to write. What should it have read by then?"
+
+
+@TEACHER_FORCING.slip("input and target are the same", SAME)
 def no_shift(words):
     return _ended(words), _ended(words)
 
 
+@TEACHER_FORCING.slip("input and target are the same", SAME)
 def no_shift_begin(words):
     return _beside(words, BOS, None), _beside(words, BOS, None)
 
 
+@TEACHER_FORCING.slip("input and target are the same", SAME)
 def no_shift_whole(words):
     return _beside(_ended(words), BOS, None), _beside(_ended(words), BOS, None)
 
 
+@TEACHER_FORCING.slip("the two have changed places", "First what the decoder reads, then what it is to write.")
+def swapped_pair(words):
+    return forcing_right(words)[::-1]
+
+
+@TEACHER_FORCING.slip(
+    "the target holds the begin mark", "The begin mark is read, never written. What is the first word to be written?"
+)
 def begin_in_target(words):
     return _beside(words, BOS, None), _beside(_ended(words), BOS, None)
 
 
+@TEACHER_FORCING.slip(
+    "the input of a shorter sentence holds its end mark",
+    "Cutting the last column off takes the end mark from the longest sentence only. The input is to "
+    "hold no end mark in any row.",
+)
 def end_in_input(words):
     return _beside(_ended(words), BOS, None)[:, :-1], _ended(words)
 
 
+@TEACHER_FORCING.slip(
+    "the input holds the end mark", "After the end mark nothing more is written, so it is never read."
+)
 def end_in_every_input(words):
     return _beside(_ended(words), BOS, None), _ended(words)
 
 
+@TEACHER_FORCING.slip(
+    "the input has no begin mark", "What can the decoder read at its first step, before it has written anything?"
+)
 def no_begin(words):
     return words, _ended(words)[:, 1:]
-
-
-def end_over_last_word(words):
-    target = _beside(words, None, PAD)
-    return _beside(words, BOS, None), target.scatter(1, ((words != PAD).sum(1, keepdim=True) - 1).clamp(min=0), EOS)
-
-
-def end_everywhere(words):
-    target = _beside(words, None, PAD)
-    return _beside(words, BOS, None), target.where(target != PAD, EOS)
 
 
 def no_begin_and_longer(words):
@@ -654,6 +631,16 @@ def no_begin_and_shorter(words):
     return words, _ended(words)
 
 
+for answer in (no_begin_and_longer, no_begin_and_shorter):
+    TEACHER_FORCING.slip(
+        "the input has no begin mark", "What can the decoder read at its first step, before it has written anything?"
+    )(answer)
+
+
+@TEACHER_FORCING.slip(
+    "begin and end mark have changed places",
+    "Which number is the begin mark, and which one the end mark? The text of the exercise says it.",
+)
 def marks_swapped(words):
     reads, writes = forcing_right(words)
     return reads.where(reads != BOS, EOS), writes.where(writes != EOS, BOS)
@@ -672,119 +659,54 @@ def end_too_far_where_it_fits(words):
     return _beside(words, BOS, None), wide[:, : words.shape[1] + 1]
 
 
+for answer in (end_too_far, end_too_far_where_it_fits):
+    TEACHER_FORCING.slip(
+        "the end mark stands one place too far",
+        "Places are counted from 0. In a sentence of one word, at which place does that word stand, and at "
+        "which the end mark?",
+    )(answer)
+
+
+@TEACHER_FORCING.slip(
+    "each row has the end marks of all rows",
+    "t[:, places] sets these places in *every* row. One place in each row is wanted: which row goes with which place?",
+)
 def ends_of_all_rows(words):
     target = _beside(words, None, PAD)
     target[:, (words != PAD).sum(1)] = EOS
     return _beside(words, BOS, None), target
 
 
+@TEACHER_FORCING.slip(
+    "the rows are of unequal length", "A tensor is a rectangle. With what is a shorter row to be filled up?"
+)
 def uneven(words):
     rows = [[word for word in row if word != PAD] for row in words.tolist()]
     return [[BOS, *row] for row in rows], [[*row, EOS] for row in rows]
 
 
+@TEACHER_FORCING.slip(
+    "the end mark replaces the last word",
+    "Compare a row of your target with its sentence: is every word still there? Count places from 0.",
+)
+def end_over_last_word(words):
+    target = _beside(words, None, PAD)
+    return _beside(words, BOS, None), target.scatter(1, ((words != PAD).sum(1, keepdim=True) - 1).clamp(min=0), EOS)
+
+
+@TEACHER_FORCING.slip("the end mark fills the padding", "One end mark in each row; behind it padding.")
+def end_everywhere(words):
+    target = _beside(words, None, PAD)
+    return _beside(words, BOS, None), target.where(target != PAD, EOS)
+
+
+@TEACHER_FORCING.slip(
+    "the word numbers are not whole numbers",
+    "An embedding table is read with whole numbers. Which dtype do torch.zeros and torch.ones give, "
+    "and which has words?",
+)
 def in_floats(words):
     return tuple(one.float() for one in forcing_right(words))
-
-
-SAME = "Then the decoder reads the very word that it is to write. What should it have read by then?"
-TEACHER_FORCING = Exercise(
-    "teacher_forcing",
-    "rnn_bottleneck",
-    forcing_cases,
-    forcing_right,
-    (
-        Misconception(
-            "the end mark stands behind the padding",
-            "Right for the longest sentence only. Where does a shorter one end?",
-            end_behind_padding,
-        ),
-        Misconception(
-            "the end mark is missing",
-            "What is the decoder to write after the last word? Without it, it never learns to stop.",
-            no_end,
-        ),
-        Misconception(
-            "input and target are one word short",
-            "A sentence of n words takes n + 1 steps: the last one reads the last word. What is it to write?",
-            cut_off,
-        ),
-        Misconception("input and target are the same", SAME, no_shift),
-        Misconception("input and target are the same", SAME, no_shift_begin),
-        Misconception("input and target are the same", SAME, no_shift_whole),
-        Misconception(
-            "the two have changed places", "First what the decoder reads, then what it is to write.", swapped_pair
-        ),
-        Misconception(
-            "the target holds the begin mark",
-            "The begin mark is read, never written. What is the first word to be written?",
-            begin_in_target,
-        ),
-        Misconception(
-            "the input of a shorter sentence holds its end mark",
-            "Cutting the last column off takes the end mark from the longest sentence only. The input is to "
-            "hold no end mark in any row.",
-            end_in_input,
-        ),
-        Misconception(
-            "the input holds the end mark",
-            "After the end mark nothing more is written, so it is never read.",
-            end_in_every_input,
-        ),
-        Misconception(
-            "the input has no begin mark",
-            "What can the decoder read at its first step, before it has written anything?",
-            no_begin,
-        ),
-        *(
-            Misconception(
-                "the input has no begin mark",
-                "What can the decoder read at its first step, before it has written anything?",
-                answer,
-            )
-            for answer in (no_begin_and_longer, no_begin_and_shorter)
-        ),
-        Misconception(
-            "begin and end mark have changed places",
-            "Which number is the begin mark, and which one the end mark? The text of the exercise says it.",
-            marks_swapped,
-        ),
-        *(
-            Misconception(
-                "the end mark stands one place too far",
-                "Places are counted from 0. In a sentence of one word, at which place does that word stand, and at "
-                "which the end mark?",
-                answer,
-            )
-            for answer in (end_too_far, end_too_far_where_it_fits)
-        ),
-        Misconception(
-            "each row has the end marks of all rows",
-            "t[:, places] sets these places in *every* row. One place in each row is wanted: which row goes with "
-            "which place?",
-            ends_of_all_rows,
-        ),
-        Misconception(
-            "the rows are of unequal length",
-            "A tensor is a rectangle. With what is a shorter row to be filled up?",
-            uneven,
-        ),
-        Misconception(
-            "the end mark replaces the last word",
-            "Compare a row of your target with its sentence: is every word still there? Count places from 0.",
-            end_over_last_word,
-        ),
-        Misconception("the end mark fills the padding", "One end mark in each row; behind it padding.", end_everywhere),
-        Misconception(
-            "the word numbers are not whole numbers",
-            "An embedding table is read with whole numbers. Which dtype do torch.zeros and torch.ones give, "
-            "and which has words?",
-            in_floats,
-        ),
-    ),
-    FORCING,
-    drive_forcing,
-)
 
 
 # ---- loss_per_word(logits, words, mask) ----
@@ -827,6 +749,9 @@ def loss_right(logits, words, mask):
     return F.cross_entropy(logits[mask], words[mask])
 
 
+LOSS_PER_WORD = Exercise("loss_per_word", "rnn_bottleneck", loss_cases, loss_right, LOSS)
+
+
 def each_loss(logits, words, axis=-1):
     return -logits.log_softmax(axis).gather(-1, words[..., None])[..., 0]
 
@@ -840,6 +765,57 @@ def averaged(average, probability=None):
         return average(-probability(logits).gather(-1, words[..., None])[..., 0].log(), mask)
 
     return answer
+
+
+def exponentials(logits):
+    return logits.exp() / logits.exp().sum(-1, keepdim=True)
+
+
+def softmax(logits):
+    return logits.softmax(-1)
+
+
+def over_words(loss, mask):
+    return (loss * mask).sum() / mask.sum()
+
+
+def over_chosen(loss, mask):
+    return loss[mask].mean()
+
+
+ROUNDED = (
+    "The softmax of a very low score rounds to 0 in float32 (of a still lower one in float64 too), and exp(100) is too "
+    "large for it. Which function of torch gives the *log* of a softmax in one go?"
+)
+
+for probability in (softmax, exponentials):
+    for average in (over_words, over_chosen):
+        LOSS_PER_WORD.slip("the log is taken of a probability that rounds to 0 or is NaN", ROUNDED)(
+            averaged(average, probability)
+        )
+
+
+def over_all_places(loss, mask):
+    return (loss * mask).mean()
+
+
+COUNTED = "The padding's terms are 0, but they are still counted. By what is the sum to be divided?"
+for probability in (None, softmax, exponentials):
+    LOSS_PER_WORD.slip("the places of padding are counted in the average", COUNTED)(
+        averaged(over_all_places, probability)
+    )
+
+
+def not_left_out(loss, mask):
+    return loss.mean()
+
+
+for probability in (None, softmax, exponentials):
+    LOSS_PER_WORD.slip(
+        "the padding is not left out",
+        "Where the mask is False there is no word, so there is no loss. Look at what is multiplied, or "
+        "picked, before the average.",
+    )(averaged(not_left_out, probability))
 
 
 def raised_by(small):
@@ -858,6 +834,80 @@ def at_least(small):
     return answer
 
 
+for small in (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12, 1e-15, 1e-16, 1e-20, 1e-30):
+    for form in (raised_by, at_least):
+        LOSS_PER_WORD.slip(
+            "a small number hides that a probability rounds to 0",
+            "Then no loss can be larger than minus the log of that number, however wrong the model is. " + ROUNDED,
+        )(form(small))
+
+
+def sentence_by_sentence(loss, mask):
+    return ((loss * mask).sum(1) / mask.sum(1).clamp(min=1)).mean()
+
+
+EACH = (
+    "A word of a short sentence then weighs more than one of a long sentence. Average over all words of the batch "
+    "at once."
+)
+
+LOSS_PER_WORD.slip("each sentence is averaged alone", EACH)(averaged(sentence_by_sentence))
+
+
+def sentence_by_sentence_nan(loss, mask):
+    return ((loss * mask).sum(1) / mask.sum(1)).mean()
+
+
+LOSS_PER_WORD.slip("each sentence is averaged alone", EACH)(averaged(sentence_by_sentence_nan))
+
+
+def over_sentences(loss, mask):
+    return (loss * mask).sum() / len(loss)
+
+
+LOSS_PER_WORD.slip(
+    "the sum is divided by the number of sentences", "The loss is one of a *word*. How many words are there?"
+)(averaged(over_sentences))
+
+
+def summed(loss, mask):
+    return loss[mask].sum()
+
+
+LOSS_PER_WORD.slip(
+    "the losses are summed, not averaged",
+    "A batch of more words would have a larger loss, though the model is no worse.",
+)(averaged(summed))
+
+
+def of_padding(loss, mask):
+    return loss[~mask].mean()
+
+
+LOSS_PER_WORD.slip(
+    "the mask is the wrong way round", "True means that a word stands there. Yours averages over the padding."
+)(averaged(of_padding))
+
+
+@LOSS_PER_WORD.slip(
+    "the softmax is taken twice", "Cross-entropy functions of torch want scores, and take the softmax themselves."
+)
+def softmax_twice(logits, words, mask):
+    return over_chosen(each_loss(logits.softmax(-1), words), mask)
+
+
+@LOSS_PER_WORD.slip(
+    "the softmax runs over the places of the sentence",
+    "At each place the probabilities of all words of the vocabulary sum to 1. Which axis is that?",
+)
+def over_places(logits, words, mask):
+    return over_chosen(each_loss(logits, words, 1), mask)
+
+
+@LOSS_PER_WORD.slip(
+    "padding is told by the number 0, not by the mask",
+    "At padding words may hold any number, and 0 may be the number of a word. What tells the two apart?",
+)
 def padding_by_number(logits, words, mask):
     return F.cross_entropy(logits.flatten(0, 1), words.flatten(), ignore_index=PAD)
 
@@ -870,6 +920,17 @@ def of_exponentials(average):
     return answer
 
 
+for average in (over_words, over_chosen):
+    LOSS_PER_WORD.slip(
+        "exp of a large score is infinite",
+        "exp(100) is too large for float32. Is there a function of torch that gives the log of a sum of exp in one go?",
+    )(of_exponentials(average))
+
+
+@LOSS_PER_WORD.slip(
+    "the scores are taken for log-probabilities",
+    "F.nll_loss, and a formula with -log p, want the log of a probability. What makes probabilities of scores?",
+)
 def raw(logits, words, mask):
     return -logits.gather(-1, words[..., None])[..., 0][mask].mean()
 
@@ -878,164 +939,15 @@ def of_base(base):
     return lambda logits, words, mask: loss_right(logits, words, mask) / math.log(base)
 
 
-def exponentials(logits):
-    return logits.exp() / logits.exp().sum(-1, keepdim=True)
+for base in (2, 10):
+    LOSS_PER_WORD.slip("the log is not the natural one", "The loss is asked for in nats: the log to the base e.")(
+        of_base(base)
+    )
 
 
-def softmax(logits):
-    return logits.softmax(-1)
-
-
-def over_all_places(loss, mask):
-    return (loss * mask).mean()
-
-
-def over_words(loss, mask):
-    return (loss * mask).sum() / mask.sum()
-
-
-def over_chosen(loss, mask):
-    return loss[mask].mean()
-
-
-def not_left_out(loss, mask):
-    return loss.mean()
-
-
-def of_padding(loss, mask):
-    return loss[~mask].mean()
-
-
-def sentence_by_sentence(loss, mask):
-    return ((loss * mask).sum(1) / mask.sum(1).clamp(min=1)).mean()
-
-
-def sentence_by_sentence_nan(loss, mask):
-    return ((loss * mask).sum(1) / mask.sum(1)).mean()
-
-
-def over_sentences(loss, mask):
-    return (loss * mask).sum() / len(loss)
-
-
-def summed(loss, mask):
-    return loss[mask].sum()
-
-
-def softmax_twice(logits, words, mask):
-    return over_chosen(each_loss(logits.softmax(-1), words), mask)
-
-
-def over_places(logits, words, mask):
-    return over_chosen(each_loss(logits, words, 1), mask)
-
-
+@LOSS_PER_WORD.slip("the sign is wrong", "The log of a probability is negative; a loss is not.")
 def without_sign(logits, words, mask):
     return -loss_right(logits, words, mask)
-
-
-COUNTED = "The padding's terms are 0, but they are still counted. By what is the sum to be divided?"
-ROUNDED = (
-    "The softmax of a very low score rounds to 0 in float32 (of a still lower one in float64 too), and exp(100) is too "
-    "large for it. Which function of torch gives the *log* of a softmax in one go?"
-)
-EACH = (
-    "A word of a short sentence then weighs more than one of a long sentence. Average over all words of the batch "
-    "at once."
-)
-LOSS_PER_WORD = Exercise(
-    "loss_per_word",
-    "rnn_bottleneck",
-    loss_cases,
-    loss_right,
-    (
-        *(
-            Misconception(
-                "the log is taken of a probability that rounds to 0 or is NaN", ROUNDED, averaged(average, probability)
-            )
-            for probability in (softmax, exponentials)
-            for average in (over_words, over_chosen)
-        ),
-        *(
-            Misconception(
-                "the places of padding are counted in the average", COUNTED, averaged(over_all_places, probability)
-            )
-            for probability in (None, softmax, exponentials)
-        ),
-        *(
-            Misconception(
-                "the padding is not left out",
-                "Where the mask is False there is no word, so there is no loss. Look at what is multiplied, or "
-                "picked, before the average.",
-                averaged(not_left_out, probability),
-            )
-            for probability in (None, softmax, exponentials)
-        ),
-        *(
-            Misconception(
-                "a small number hides that a probability rounds to 0",
-                "Then no loss can be larger than minus the log of that number, however wrong the model is. " + ROUNDED,
-                form(small),
-            )
-            for small in (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12, 1e-15, 1e-16, 1e-20, 1e-30)
-            for form in (raised_by, at_least)
-        ),
-        Misconception("each sentence is averaged alone", EACH, averaged(sentence_by_sentence)),
-        Misconception("each sentence is averaged alone", EACH, averaged(sentence_by_sentence_nan)),
-        Misconception(
-            "the sum is divided by the number of sentences",
-            "The loss is one of a *word*. How many words are there?",
-            averaged(over_sentences),
-        ),
-        Misconception(
-            "the losses are summed, not averaged",
-            "A batch of more words would have a larger loss, though the model is no worse.",
-            averaged(summed),
-        ),
-        Misconception(
-            "the mask is the wrong way round",
-            "True means that a word stands there. Yours averages over the padding.",
-            averaged(of_padding),
-        ),
-        Misconception(
-            "the softmax is taken twice",
-            "Cross-entropy functions of torch want scores, and take the softmax themselves.",
-            softmax_twice,
-        ),
-        Misconception(
-            "the softmax runs over the places of the sentence",
-            "At each place the probabilities of all words of the vocabulary sum to 1. Which axis is that?",
-            over_places,
-        ),
-        Misconception(
-            "padding is told by the number 0, not by the mask",
-            "At padding words may hold any number, and 0 may be the number of a word. What tells the two apart?",
-            padding_by_number,
-        ),
-        *(
-            Misconception(
-                "exp of a large score is infinite",
-                "exp(100) is too large for float32. Is there a function of torch that gives the log of a sum of exp "
-                "in one go?",
-                of_exponentials(average),
-            )
-            for average in (over_words, over_chosen)
-        ),
-        Misconception(
-            "the scores are taken for log-probabilities",
-            "F.nll_loss, and a formula with -log p, want the log of a probability. What makes probabilities of scores?",
-            raw,
-        ),
-        *(
-            Misconception(
-                "the log is not the natural one", "The loss is asked for in nats: the log to the base e.", of_base(base)
-            )
-            for base in (2, 10)
-        ),
-        Misconception("the sign is wrong", "The log of a probability is negative; a loss is not.", without_sign),
-    ),
-    LOSS,
-)
 
 
 # ---- words_held_64, words_held_256: what can be read back from a state ----
@@ -1107,6 +1019,7 @@ WORDS_HELD_64 = question(
     ),
     (15, 16, 17, 18, 19, 20),
 )
+
 WORDS_HELD_256 = question(
     "words_held_256",
     256,
@@ -1120,6 +1033,7 @@ WORDS_HELD_256 = question(
     ),
     (19, 20),
 )
+
 WORDS_HELD_SOFTLY = Question(
     "words_held_softly",
     "rnn_bottleneck",

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - a misconception a line, to be read as a table
 """Exercises of lesson 3: scaled dot-product attention."""
 
 from functools import cache, partial
@@ -61,6 +60,9 @@ def softmax_right(scores, mask):
     return F.softmax(scores.masked_fill(~mask, -torch.inf), -1).nan_to_num(0.0)
 
 
+MASKED_SOFTMAX = Exercise("masked_softmax", "scaled_dot_product", softmax_cases, softmax_right, MASKS)
+
+
 def over_axis(axis):
     def answer(scores, mask):
         closed = scores.masked_fill(~mask, -torch.inf)
@@ -69,20 +71,34 @@ def over_axis(axis):
     return answer
 
 
+MASKED_SOFTMAX.slip(
+    "the softmax runs over the rows", "Each *row* must sum to 1: a row is one query, its entries are the keys."
+)(over_axis(-2))
+MASKED_SOFTMAX.slip(
+    "the softmax runs over the first axis",
+    "Count axes from the end: keys are the last one, however many stand before it.",
+)(over_axis(0))
+MASKED_SOFTMAX.slip(
+    "the softmax runs over axis 1",
+    "That is the last axis of a table with two axes, but not of four. Count from the end.",
+)(over_axis(1))
+
+
+@MASKED_SOFTMAX.slip("one softmax runs over all rows together", "Each *row* must sum to 1, not all of them together.")
 def over_everything(scores, mask):
     closed = scores.masked_fill(~mask, -torch.inf)
     return F.softmax(closed.flatten(), 0).view(scores.shape).nan_to_num(0.0)
 
 
+@MASKED_SOFTMAX.slip(
+    "the mask comes after the softmax",
+    "Then the weights of a row no longer sum to 1: what is closed has taken its share already.",
+)
 def mask_after(scores, mask):
     return F.softmax(scores, -1) * mask
 
 
-def shared_out_again(scores, mask, nothing=torch.nan):
-    weights = F.softmax(scores, -1) * mask
-    return (weights / weights.sum(-1, keepdim=True)).nan_to_num(nothing)
-
-
+@MASKED_SOFTMAX.slip("the mask is not used", "Closed places still get weight.")
 def without_mask(scores, mask):
     return F.softmax(scores, -1)
 
@@ -91,16 +107,16 @@ def other_way_round(scores, mask, value=-torch.inf, nothing=0.0):
     return F.softmax(scores.masked_fill(mask, value), -1).nan_to_num(nothing)
 
 
-def closed_powers(powers, mask):
-    return powers.masked_fill(~mask, 0.0)
+for form in (other_way_round, partial(other_way_round, nothing=torch.nan), partial(other_way_round, value=-1e9)):
+    MASKED_SOFTMAX.slip("the mask is the wrong way round", "True means *may* attend. Yours closes what is open.")(form)
 
 
+NOTHING = "What should a row come to that may look at nothing? Do the case with mask [[False, False]] by hand."
+
+
+@MASKED_SOFTMAX.slip("a row with nothing to look at gives NaN", NOTHING)
 def leaves_nan(scores, mask):
     return F.softmax(scores.masked_fill(~mask, -torch.inf), -1)
-
-
-def filled(value, scores, mask):
-    return F.softmax(scores.masked_fill(~mask, value), -1)
 
 
 def added(value, scores, mask):
@@ -111,6 +127,48 @@ def infinity_multiplied(scores, mask, nothing=torch.nan):
     return added(-torch.inf, scores, mask).nan_to_num(nothing)
 
 
+INFINITY_TIMES_ZERO = (
+    "−∞ must be put in, not multiplied in. Print your penalty by itself: what stands at an *open* place?"
+)
+
+for value in (torch.nan, 0.0):
+    MASKED_SOFTMAX.slip("open places get 0 · ∞, which is NaN", INFINITY_TIMES_ZERO)(
+        partial(infinity_multiplied, nothing=value)
+    )
+
+
+@MASKED_SOFTMAX.slip("closed scores are multiplied by 0", "A score of 0 is a score like any other: exp(0) is 1.")
+def times_mask(scores, mask):
+    return F.softmax(scores * mask, -1)
+
+
+def filled(value, scores, mask):
+    return F.softmax(scores.masked_fill(~mask, value), -1)
+
+
+def empty_rows_open(scores, mask):
+    return softmax_right(scores, mask | ~mask.any(-1, keepdim=True))
+
+
+FORMS = (filled, added)
+HUGE = (-1e6, -1e7, -1e8, -1e9, -1e10, -1e20, torch.finfo(torch.float32).min)
+STILL_WEIGHT = "If all are closed by the same finite penalty, none stands back. " + NOTHING
+for form in (empty_rows_open, *(partial(form, value) for value, form in product(HUGE, FORMS))):
+    MASKED_SOFTMAX.slip("a row with nothing to look at still gets weight", STILL_WEIGHT)(form)
+
+
+def shared_out_again(scores, mask, nothing=torch.nan):
+    weights = F.softmax(scores, -1) * mask
+    return (weights / weights.sum(-1, keepdim=True)).nan_to_num(nothing)
+
+
+for value in (torch.nan, 0.0):
+    MASKED_SOFTMAX.slip(
+        "closed places still take part before they are removed",
+        "Where a closed score is far above the open ones, it leaves them nothing that could be shared out again. Close it before any exponential.",
+    )(partial(shared_out_again, nothing=value))
+
+
 def empty_rows_zeroed(form, value, scores, mask):
     return form(value, scores, mask) * mask.any(-1, keepdim=True)
 
@@ -119,12 +177,22 @@ def closed_zeroed(form, value, scores, mask):
     return form(value, scores, mask) * mask
 
 
-def empty_rows_open(scores, mask):
-    return softmax_right(scores, mask | ~mask.any(-1, keepdim=True))
+LEAKY = (-5.0, -10.0)
+LEAKS = "The exponential of −5 or −10 is small, but not 0: a closed place still takes a little from the others. Which score has an exponential of exactly 0?"
+# Ways to close places by a finite penalty, and to set weights to 0 afterwards.
+AFTERWARDS = [*FORMS, *(partial(mend, form) for mend, form in product((empty_rows_zeroed, closed_zeroed), FORMS))]
+for value, form in product(LEAKY, AFTERWARDS):
+    MASKED_SOFTMAX.slip("the penalty is finite, and a closed place still takes weight", LEAKS)(partial(form, value))
 
 
-def times_mask(scores, mask):
-    return F.softmax(scores * mask, -1)
+SMALL = (-20.0, -50.0, -100.0, -1e3, -1e4, -1e5)
+REACHED = "Compare the penalty with the scores in the failing input. Which number can no score reach?"
+for value, form in (*product(SMALL, AFTERWARDS), *product(HUGE, AFTERWARDS[2:])):
+    MASKED_SOFTMAX.slip("the penalty is finite, and scores can reach it", REACHED)(partial(form, value))
+
+
+def closed_powers(powers, mask):
+    return powers.masked_fill(~mask, 0.0)
 
 
 def naive_exponential(scores, mask, nothing=torch.nan, close=torch.mul):
@@ -132,61 +200,11 @@ def naive_exponential(scores, mask, nothing=torch.nan, close=torch.mul):
     return (powers / powers.sum(-1, keepdim=True)).nan_to_num(nothing)
 
 
-FORMS = (filled, added)
-LEAKY = (-5.0, -10.0)
-SMALL = (-20.0, -50.0, -100.0, -1e3, -1e4, -1e5)
-HUGE = (-1e6, -1e7, -1e8, -1e9, -1e10, -1e20, torch.finfo(torch.float32).min)
-NOTHING = "What should a row come to that may look at nothing? Do the case with mask [[False, False]] by hand."
-STILL_WEIGHT = "If all are closed by the same finite penalty, none stands back. " + NOTHING
-INFINITY_TIMES_ZERO = (
-    "−∞ must be put in, not multiplied in. Print your penalty by itself: what stands at an *open* place?"
-)
-LEAKS = "The exponential of −5 or −10 is small, but not 0: a closed place still takes a little from the others. Which score has an exponential of exactly 0?"
-REACHED = "Compare the penalty with the scores in the failing input. Which number can no score reach?"
-# Ways to close places by a finite penalty, and to set weights to 0 afterwards.
-AFTERWARDS = [*FORMS, *(partial(mend, form) for mend, form in product((empty_rows_zeroed, closed_zeroed), FORMS))]
-MASKED_SOFTMAX = Exercise(
-    "masked_softmax",
-    "scaled_dot_product",
-    softmax_cases,
-    softmax_right,
-    (
-        Misconception("the softmax runs over the rows", "Each *row* must sum to 1: a row is one query, its entries are the keys.", over_axis(-2)),
-        Misconception("the softmax runs over the first axis", "Count axes from the end: keys are the last one, however many stand before it.", over_axis(0)),
-        Misconception("the softmax runs over axis 1", "That is the last axis of a table with two axes, but not of four. Count from the end.", over_axis(1)),
-        Misconception("one softmax runs over all rows together", "Each *row* must sum to 1, not all of them together.", over_everything),
-        Misconception("the mask comes after the softmax", "Then the weights of a row no longer sum to 1: what is closed has taken its share already.", mask_after),
-        Misconception("the mask is not used", "Closed places still get weight.", without_mask),
-        *(
-            Misconception("the mask is the wrong way round", "True means *may* attend. Yours closes what is open.", form)
-            for form in (other_way_round, partial(other_way_round, nothing=torch.nan), partial(other_way_round, value=-1e9))
-        ),
-        Misconception("a row with nothing to look at gives NaN", NOTHING, leaves_nan),
-        *(Misconception("open places get 0 · ∞, which is NaN", INFINITY_TIMES_ZERO, partial(infinity_multiplied, nothing=value)) for value in (torch.nan, 0.0)),
-        Misconception("closed scores are multiplied by 0", "A score of 0 is a score like any other: exp(0) is 1.", times_mask),
-        *(
-            Misconception("a row with nothing to look at still gets weight", STILL_WEIGHT, form)
-            for form in (empty_rows_open, *(partial(form, value) for value, form in product(HUGE, FORMS)))
-        ),
-        *(
-            Misconception("closed places still take part before they are removed", "Where a closed score is far above the open ones, it leaves them nothing that could be shared out again. Close it before any exponential.", partial(shared_out_again, nothing=value))
-            for value in (torch.nan, 0.0)
-        ),
-        *(
-            Misconception("the penalty is finite, and a closed place still takes weight", LEAKS, partial(form, value))
-            for value, form in product(LEAKY, AFTERWARDS)
-        ),
-        *(
-            Misconception("the penalty is finite, and scores can reach it", REACHED, partial(form, value))
-            for value, form in (*product(SMALL, AFTERWARDS), *product(HUGE, AFTERWARDS[2:]))
-        ),
-        *(
-            Misconception("large scores overflow", "exp(100) is too large for float32. What may be subtracted from all scores of a row without changing its softmax?", partial(naive_exponential, nothing=value, close=close))
-            for value, close in product((torch.nan, 0.0), (torch.mul, closed_powers))
-        ),
-    ),
-    MASKS,
-)  # fmt: skip
+for value, close in product((torch.nan, 0.0), (torch.mul, closed_powers)):
+    MASKED_SOFTMAX.slip(
+        "large scores overflow",
+        "exp(100) is too large for float32. What may be subtracted from all scores of a row without changing its softmax?",
+    )(partial(naive_exponential, nothing=value, close=close))
 
 
 # ---- causal(queries, keys) ----
@@ -211,60 +229,73 @@ def causal_right(queries, keys):
     return (torch.arange(keys) <= last_seen[:, None])[None, None]
 
 
+CAUSAL_MASK = Exercise("causal", "scaled_dot_product", causal_cases, causal_right, CAUSAL)
+
+
 def triangle(queries, keys, offset=None, upper=False, diagonal=0):
     offset = keys - queries if offset is None else offset
     full = torch.ones(queries, keys, dtype=torch.bool)
     return (full.triu(offset + diagonal) if upper else full.tril(offset + diagonal))[None, None]
 
 
+AT_THE_LAST = "The queries are the *last* words of the text: the last query stands at the last key. At which key stands query 0, if there are 2 queries and 4 keys?"
+
+
+@CAUSAL_MASK.slip("the first query stands at the first key", AT_THE_LAST)
 def from_the_first(queries, keys):
     return triangle(queries, keys, offset=0)
 
 
-def offset_other_sign(queries, keys):
-    return triangle(queries, keys, offset=queries - keys)
+CAUSAL_MASK.slip(
+    "no query may look at its own word",
+    "A query may look at the key of its own place, too: what it must not see comes after it.",
+)(partial(triangle, diagonal=-1))
+CAUSAL_MASK.slip(
+    "each query sees one word too many",
+    "The first word after the query is open. It is the very word that a model must predict.",
+)(partial(triangle, diagonal=1))
+CAUSAL_MASK.slip(
+    "the mask is transposed: what comes after is open",
+    "A row is a query. Which entries of row 0 are open, those to its left or those to its right?",
+)(partial(triangle, upper=True))
 
 
-def square(queries, keys):
-    return triangle(keys, keys)
-
-
+@CAUSAL_MASK.slip(
+    "the rows are keys and the columns are queries",
+    "The axes are (1, 1, query, key): a row for each query, a column for each key.",
+)
 def keys_by_queries(queries, keys):
     return triangle(queries, keys).mT
 
 
-def two_axes(queries, keys):
-    return triangle(queries, keys)[0, 0]
-
-
+@CAUSAL_MASK.slip("the mask is the wrong way round", "True means *may* attend. Yours is True where it must not.")
 def forbidden(queries, keys):
     return ~triangle(queries, keys)
 
 
+@CAUSAL_MASK.slip(
+    "True means forbidden, and the first query stands at the first key",
+    "Two things: True means *may* attend; and the last query stands at the last key.",
+)
 def forbidden_from_the_first(queries, keys):
     return ~triangle(queries, keys, offset=0)
 
 
-AT_THE_LAST = "The queries are the *last* words of the text: the last query stands at the last key. At which key stands query 0, if there are 2 queries and 4 keys?"
-CAUSAL_MASK = Exercise(
-    "causal",
-    "scaled_dot_product",
-    causal_cases,
-    causal_right,
-    (
-        Misconception("the first query stands at the first key", AT_THE_LAST, from_the_first),
-        Misconception("no query may look at its own word", "A query may look at the key of its own place, too: what it must not see comes after it.", partial(triangle, diagonal=-1)),
-        Misconception("each query sees one word too many", "The first word after the query is open. It is the very word that a model must predict.", partial(triangle, diagonal=1)),
-        Misconception("the mask is transposed: what comes after is open", "A row is a query. Which entries of row 0 are open, those to its left or those to its right?", partial(triangle, upper=True)),
-        Misconception("the rows are keys and the columns are queries", "The axes are (1, 1, query, key): a row for each query, a column for each key.", keys_by_queries),
-        Misconception("the mask is the wrong way round", "True means *may* attend. Yours is True where it must not.", forbidden),
-        Misconception("True means forbidden, and the first query stands at the first key", "Two things: True means *may* attend; and the last query stands at the last key.", forbidden_from_the_first),
-        Misconception("there is a row for each key", "Only the last words ask. How many rows has the table?", square),
-        Misconception("the two axes in front are missing", "Scores have four axes, and so has their mask: (1, 1, query, key).", two_axes),
-        Misconception("the offset has the wrong sign", AT_THE_LAST, offset_other_sign),
-    ),
-    CAUSAL,
-)  # fmt: skip
+@CAUSAL_MASK.slip("there is a row for each key", "Only the last words ask. How many rows has the table?")
+def square(queries, keys):
+    return triangle(keys, keys)
+
+
+@CAUSAL_MASK.slip(
+    "the two axes in front are missing", "Scores have four axes, and so has their mask: (1, 1, query, key)."
+)
+def two_axes(queries, keys):
+    return triangle(queries, keys)[0, 0]
+
+
+@CAUSAL_MASK.slip("the offset has the wrong sign", AT_THE_LAST)
+def offset_other_sign(queries, keys):
+    return triangle(queries, keys, offset=queries - keys)
 
 
 # ---- scaled_attention(query, key, value, mask) ----
@@ -321,6 +352,9 @@ def attention_right(query, key, value, mask):
     return [result.nan_to_num(0.0) for result in both]
 
 
+ATTENTION = Exercise("scaled_attention", "scaled_dot_product", attention_cases, attention_right, FORMULA)
+
+
 def by_root(query, key, value):
     return query @ key.mT / sqrt(query.shape[-1])
 
@@ -334,12 +368,29 @@ def undivided(query, key, value):
     return query @ key.mT
 
 
+ATTENTION.slip(
+    "the scores are not divided by √d_k",
+    "Compare your scores with the formula: the dot products are still as large as they came.",
+)(attention_wrong(undivided))
+
+
 def by_size(query, key, value):
     return query @ key.mT / query.shape[-1]
 
 
+ATTENTION.slip("the scores are divided by d_k, not by its root", "For d_k = 4, by which number must they be divided?")(
+    attention_wrong(by_size)
+)
+
+
 def by_model_size(query, key, value):
     return query @ key.mT / sqrt(query.shape[1] * query.shape[-1])
+
+
+ATTENTION.slip(
+    "the root is that of d_model, not of d_k",
+    "How many products does one dot product add up? The other heads do not take part in it.",
+)(attention_wrong(by_model_size))
 
 
 def by_keys(query, key, value):
@@ -358,100 +409,144 @@ def by_sentences(query, key, value):
     return query @ key.mT / sqrt(query.shape[0])
 
 
+for what, divided in (("keys", by_keys), ("queries", by_queries), ("heads", by_heads), ("sentences", by_sentences)):
+    ATTENTION.slip(
+        f"the root is that of the number of {what}",
+        "Print the four lengths of query.shape with their names beside them. The root belongs to how long a vector is, not to how many there are.",
+    )(attention_wrong(divided))
+
+
 def by_two(query, key, value):
     return query @ key.mT / 2
+
+
+ATTENTION.slip(
+    "the root is 2, whatever the size",
+    "2 is the root for queries and keys of four numbers. The function gets others, too.",
+)(attention_wrong(by_two))
 
 
 def by_value_size(query, key, value):
     return query @ key.mT / sqrt(value.shape[-1])
 
 
+ATTENTION.slip(
+    "the root is that of the values' size",
+    "A dot product adds up the numbers of a query and a key. The values may be of another size.",
+)(attention_wrong(by_value_size))
+
+
 def multiplied(query, key, value):
     return query @ key.mT * sqrt(query.shape[-1])
 
 
+ATTENTION.slip("the scores are multiplied by √d_k", "Should scores become larger or smaller?")(
+    attention_wrong(multiplied)
+)
+
+
+@ATTENTION.slip(
+    "the root comes after the softmax", "Divided weights no longer sum to 1. Where in the formula does the root stand?"
+)
 def root_after(query, key, value, mask):
     weights = softmax_right(query @ key.mT, mask) / sqrt(query.shape[-1])
     return [weights @ value, weights]
 
 
+@ATTENTION.slip("the output is divided, not the scores", "Where in the formula does the root stand?")
 def root_after_weights(query, key, value, mask):
     weights = softmax_right(query @ key.mT, mask)
     return [weights @ value / sqrt(query.shape[-1]), weights]
+
+
+ATTENTION.slip(
+    "the softmax runs over the queries",
+    "Each row of the weights must sum to 1: a row is a query, its entries are the keys.",
+)(attention_wrong(weigh=over_axis(-2)))
+for axis in (1, 0):
+    ATTENTION.slip(
+        "the softmax runs over the heads or the batch",
+        "The axes are (batch, head, query, key). Over which of them should the weights sum to 1?",
+    )(attention_wrong(weigh=over_axis(axis)))
+ATTENTION.slip(
+    "the mask comes after the softmax",
+    "Then the weights of a row no longer sum to 1: what is closed has taken its share already.",
+)(attention_wrong(weigh=mask_after))
+ATTENTION.slip("the mask is not used", "Closed places still get weight.")(attention_wrong(weigh=without_mask))
+for form in (other_way_round, partial(other_way_round, nothing=torch.nan), partial(other_way_round, value=-1e9)):
+    ATTENTION.slip("the mask is the wrong way round", "True means *may* attend. Yours closes what is open.")(
+        attention_wrong(weigh=form)
+    )
+ATTENTION.slip(
+    "the mask is transposed: it closes rows, not columns",
+    "Padding must not be *looked at*. In which axis of (query, key) does it stand then?",
+)(attention_wrong(masked=lambda mask: mask.mT))
 
 
 def both_axes(mask):
     return mask & mask.mT if mask.shape[-2] == 1 else mask
 
 
+ATTENTION.slip(
+    "the mask closes the rows of the padding as well",
+    "Close only what is asked for: the mask says nothing of who looks. An axis of length 1 means that all queries are alike.",
+)(attention_wrong(masked=both_axes))
+
+
 def first_sentence(mask):
     return mask[:1]
+
+
+ATTENTION.slip(
+    "all sentences get the mask of the first",
+    "Each sentence has its own row in the mask's batch axis. Which index drops it?",
+)(attention_wrong(masked=first_sentence))
 
 
 def first_head(mask):
     return mask[:, :1]
 
 
-ATTENTION = Exercise(
-    "scaled_attention",
-    "scaled_dot_product",
-    attention_cases,
-    attention_right,
-    (
-        Misconception("the scores are not divided by √d_k", "Compare your scores with the formula: the dot products are still as large as they came.", attention_wrong(undivided)),
-        Misconception("the scores are divided by d_k, not by its root", "For d_k = 4, by which number must they be divided?", attention_wrong(by_size)),
-        Misconception("the root is that of d_model, not of d_k", "How many products does one dot product add up? The other heads do not take part in it.", attention_wrong(by_model_size)),
-        *(
-            Misconception(f"the root is that of the number of {what}", "Print the four lengths of query.shape with their names beside them. The root belongs to how long a vector is, not to how many there are.", attention_wrong(divided))
-            for what, divided in (("keys", by_keys), ("queries", by_queries), ("heads", by_heads), ("sentences", by_sentences))
-        ),
-        Misconception("the root is 2, whatever the size", "2 is the root for queries and keys of four numbers. The function gets others, too.", attention_wrong(by_two)),
-        Misconception("the root is that of the values' size", "A dot product adds up the numbers of a query and a key. The values may be of another size.", attention_wrong(by_value_size)),
-        Misconception("the scores are multiplied by √d_k", "Should scores become larger or smaller?", attention_wrong(multiplied)),
-        Misconception("the root comes after the softmax", "Divided weights no longer sum to 1. Where in the formula does the root stand?", root_after),
-        Misconception("the output is divided, not the scores", "Where in the formula does the root stand?", root_after_weights),
-        Misconception("the softmax runs over the queries", "Each row of the weights must sum to 1: a row is a query, its entries are the keys.", attention_wrong(weigh=over_axis(-2))),
-        *(
-            Misconception("the softmax runs over the heads or the batch", "The axes are (batch, head, query, key). Over which of them should the weights sum to 1?", attention_wrong(weigh=over_axis(axis)))
-            for axis in (1, 0)
-        ),
-        Misconception("the mask comes after the softmax", "Then the weights of a row no longer sum to 1: what is closed has taken its share already.", attention_wrong(weigh=mask_after)),
-        Misconception("the mask is not used", "Closed places still get weight.", attention_wrong(weigh=without_mask)),
-        *(
-            Misconception("the mask is the wrong way round", "True means *may* attend. Yours closes what is open.", attention_wrong(weigh=form))
-            for form in (other_way_round, partial(other_way_round, nothing=torch.nan), partial(other_way_round, value=-1e9))
-        ),
-        Misconception("the mask is transposed: it closes rows, not columns", "Padding must not be *looked at*. In which axis of (query, key) does it stand then?", attention_wrong(masked=lambda mask: mask.mT)),
-        Misconception("the mask closes the rows of the padding as well", "Close only what is asked for: the mask says nothing of who looks. An axis of length 1 means that all queries are alike.", attention_wrong(masked=both_axes)),
-        Misconception("all sentences get the mask of the first", "Each sentence has its own row in the mask's batch axis. Which index drops it?", attention_wrong(masked=first_sentence)),
-        Misconception("all heads get the mask of the first", "A mask may differ from head to head. Which index drops that axis?", attention_wrong(masked=first_head)),
-        Misconception("closed scores are multiplied by 0", "A score of 0 is a score like any other: exp(0) is 1.", attention_wrong(weigh=times_mask)),
-        Misconception("a query with nothing to look at gives NaN", "The softmax of nothing but −∞ is 0/0. What should such a query get? Your masked_softmax knows.", attention_wrong(weigh=leaves_nan)),
-        *(
-            Misconception("open places get 0 · ∞, which is NaN", INFINITY_TIMES_ZERO, attention_wrong(weigh=partial(infinity_multiplied, nothing=value)))
-            for value in (torch.nan, 0.0)
-        ),
-        *(
-            Misconception("a query with nothing to look at still gets weight", "If all keys are closed by the same finite penalty, none stands back. What should such a query get? Your masked_softmax knows.", attention_wrong(weigh=form))
-            for form in (empty_rows_open, *(partial(form, value) for value, form in product(HUGE, FORMS)))
-        ),
-        *(
-            Misconception("the penalty is finite, and a closed place still takes weight", LEAKS, attention_wrong(weigh=partial(form, value)))
-            for value, form in product(LEAKY, AFTERWARDS)
-        ),
-        *(
-            Misconception("the penalty is finite, and scores can reach it", REACHED, attention_wrong(weigh=partial(form, value)))
-            for value, form in product(SMALL, AFTERWARDS)
-        ),
-        Misconception("the weights come before the output", "Both are there, in the other order: the output first, then the weights.", attention_wrong(give=lambda w, v: [w, w @ v])),
-        Misconception("only the output is returned", "Two things are asked for: the output, then the weights.", attention_wrong(give=lambda w, v: w @ v)),
-        Misconception("only the weights are returned", "Two things are asked for: the output, then the weights.", attention_wrong(give=lambda w, v: w)),
-    ),
-    FORMULA,
-)  # fmt: skip
+ATTENTION.slip(
+    "all heads get the mask of the first", "A mask may differ from head to head. Which index drops that axis?"
+)(attention_wrong(masked=first_head))
+ATTENTION.slip("closed scores are multiplied by 0", "A score of 0 is a score like any other: exp(0) is 1.")(
+    attention_wrong(weigh=times_mask)
+)
+ATTENTION.slip(
+    "a query with nothing to look at gives NaN",
+    "The softmax of nothing but −∞ is 0/0. What should such a query get? Your masked_softmax knows.",
+)(attention_wrong(weigh=leaves_nan))
+for value in (torch.nan, 0.0):
+    ATTENTION.slip("open places get 0 · ∞, which is NaN", INFINITY_TIMES_ZERO)(
+        attention_wrong(weigh=partial(infinity_multiplied, nothing=value))
+    )
+for form in (empty_rows_open, *(partial(form, value) for value, form in product(HUGE, FORMS))):
+    ATTENTION.slip(
+        "a query with nothing to look at still gets weight",
+        "If all keys are closed by the same finite penalty, none stands back. What should such a query get? Your masked_softmax knows.",
+    )(attention_wrong(weigh=form))
+for value, form in product(LEAKY, AFTERWARDS):
+    ATTENTION.slip("the penalty is finite, and a closed place still takes weight", LEAKS)(
+        attention_wrong(weigh=partial(form, value))
+    )
+for value, form in product(SMALL, AFTERWARDS):
+    ATTENTION.slip("the penalty is finite, and scores can reach it", REACHED)(
+        attention_wrong(weigh=partial(form, value))
+    )
+ATTENTION.slip(
+    "the weights come before the output", "Both are there, in the other order: the output first, then the weights."
+)(attention_wrong(give=lambda w, v: [w, w @ v]))
+ATTENTION.slip("only the output is returned", "Two things are asked for: the output, then the weights.")(
+    attention_wrong(give=lambda w, v: w @ v)
+)
+ATTENTION.slip("only the weights are returned", "Two things are asked for: the output, then the weights.")(
+    attention_wrong(give=lambda w, v: w)
+)
 
 
 # ---- what "cat" looks at, with the article's words ----
+
 
 WORDS = torch.tensor([[0.1, 0.3, 0.2, 0.4], [0.8, 0.1, 0.6, 0.2], [0.2, 0.9, 0.1, 0.7]])  # The, cat, sat
 TO_ALL = WORDS @ WORDS[1]  # (3,): cat · The, cat · cat, cat · sat
@@ -531,6 +626,9 @@ def look_right(words, who):
     return [result[0] for result in attention_right(words[who : who + 1], words, words, None)]
 
 
+LOOK = Exercise("look", "scaled_dot_product", look_cases, look_right, BY_HAND)
+
+
 def look_wrong(itself=True, ratio=False, divide=sqrt, zero=False, give=lambda w, v: [w @ v, w]):
     def answer(words, who):
         seen = [other for other in range(len(words)) if itself or other != who]
@@ -544,79 +642,109 @@ def look_wrong(itself=True, ratio=False, divide=sqrt, zero=False, give=lambda w,
     return answer
 
 
-def look_divides_weights(words, who):
-    weights = (words @ words[who]).softmax(0) / sqrt(words.shape[1])
-    return [weights @ words, weights]
+for zero in (False, True):
+    LOOK.slip(
+        "nothing is mended yet",
+        "Three things are to be mended: who is looked at, what makes weights of scores, and how large the scores are.",
+    )(look_wrong(False, True, zero=zero))
 
 
-def look_divides_by_words(words, who):
-    weights = (words @ words[who] / sqrt(len(words))).softmax(0)
-    return [weights @ words, weights]
+LEFT_OUT = "Which words does the article let it look at? A word may look at itself like at any other."
+for zero in (False, True):
+    LOOK.slip("the word itself is left out", LEFT_OUT)(look_wrong(False, zero=zero))
 
 
-def look_all(words, who):
-    weights = (words @ words.T / sqrt(words.shape[1])).softmax(-1)
-    return [weights @ words, weights]
-
-
-def look_closes_itself(words, who):
-    scores = words @ words[who] / sqrt(words.shape[1])
-    scores[who] = 0.0
-    return [scores.softmax(0) @ words, scores.softmax(0)]
+RATIO = "A share of the sum is no softmax: it breaks as soon as a score is negative, or all are 0."
+LOOK.slip("the weights are a plain ratio, not a softmax", RATIO)(look_wrong(True, True))
 
 
 def one(number):
     return 1.0
 
 
+UNDIVIDED = "Look at the scores once more: a dot product of long vectors is large merely because they are long."
+LOOK.slip("the scores are not divided by √d_k", UNDIVIDED)(look_wrong(divide=one))
+for zero in (False, True):
+    LOOK.slip("the word itself is left out, and the root is missing", f"{LEFT_OUT} {UNDIVIDED}")(
+        look_wrong(False, divide=one, zero=zero)
+    )
+
+
 def itself_number(number):
     return number
+
+
+LOOK.slip(
+    "the scores are divided by d_k, not by its root", "For four numbers, by which number must the scores be divided?"
+)(look_wrong(divide=itself_number))
 
 
 def two(number):
     return 2.0
 
 
+LOOK.slip(
+    "the root is 2, whatever the words", "Two is the root for words of four numbers. The function gets others, too."
+)(look_wrong(divide=two))
+
+
+@LOOK.slip(
+    "all words look, not only the one asked for",
+    "Only the row of `who` is wanted: one output, and one list of weights.",
+)
+def look_all(words, who):
+    weights = (words @ words.T / sqrt(words.shape[1])).softmax(-1)
+    return [weights @ words, weights]
+
+
+@LOOK.slip(
+    "the root is that of the number of words", "How many numbers has a word? That is not how many words there are."
+)
+def look_divides_by_words(words, who):
+    weights = (words @ words[who] / sqrt(len(words))).softmax(0)
+    return [weights @ words, weights]
+
+
+@LOOK.slip("the root comes after the softmax", "Divided weights no longer sum to 1. Which line should be divided?")
+def look_divides_weights(words, who):
+    weights = (words @ words[who]).softmax(0) / sqrt(words.shape[1])
+    return [weights @ words, weights]
+
+
+@LOOK.slip(
+    "the word itself is left out of the output", "The weights are those of all words. Is the sum over all of them, too?"
+)
 def look_sums_the_others(words, who):
     output, weights = look_right(words, who)
     return [output - weights[who] * words[who], weights]
 
 
+@LOOK.slip(
+    "the weights are in another order",
+    "The weights are wanted in the order of the words: the first belongs to the first word, whoever looks.",
+)
 def look_puts_itself_last(words, who):
     output, weights = look_right(words, who)
     return [output, torch.cat([weights[:who], weights[who + 1 :], weights[who : who + 1]])]
 
 
-LEFT_OUT = "Which words does the article let it look at? A word may look at itself like at any other."
-UNDIVIDED = "Look at the scores once more: a dot product of long vectors is large merely because they are long."
-RATIO = "A share of the sum is no softmax: it breaks as soon as a score is negative, or all are 0."
-LOOK = Exercise(
-    "look",
-    "scaled_dot_product",
-    look_cases,
-    look_right,
-    (
-        *(Misconception("nothing is mended yet", "Three things are to be mended: who is looked at, what makes weights of scores, and how large the scores are.", look_wrong(False, True, zero=zero)) for zero in (False, True)),
-        *(Misconception("the word itself is left out", LEFT_OUT, look_wrong(False, zero=zero)) for zero in (False, True)),
-        Misconception("the weights are a plain ratio, not a softmax", RATIO, look_wrong(True, True)),
-        Misconception("the scores are not divided by √d_k", UNDIVIDED, look_wrong(divide=one)),
-        *(Misconception("the word itself is left out, and the root is missing", f"{LEFT_OUT} {UNDIVIDED}", look_wrong(False, divide=one, zero=zero)) for zero in (False, True)),
-        Misconception("the scores are divided by d_k, not by its root", "For four numbers, by which number must the scores be divided?", look_wrong(divide=itself_number)),
-        Misconception("the root is 2, whatever the words", "Two is the root for words of four numbers. The function gets others, too.", look_wrong(divide=two)),
-        Misconception("all words look, not only the one asked for", "Only the row of `who` is wanted: one output, and one list of weights.", look_all),
-        Misconception("the root is that of the number of words", "How many numbers has a word? That is not how many words there are.", look_divides_by_words),
-        Misconception("the root comes after the softmax", "Divided weights no longer sum to 1. Which line should be divided?", look_divides_weights),
-        Misconception("the word itself is left out of the output", "The weights are those of all words. Is the sum over all of them, too?", look_sums_the_others),
-        Misconception("the weights are in another order", "The weights are wanted in the order of the words: the first belongs to the first word, whoever looks.", look_puts_itself_last),
-        Misconception("its own score is set to 0", "The word's score with itself is a dot product like the others.", look_closes_itself),
-        Misconception("the weights come before the output", "Both are there, in the other order: the output first, then the weights.", look_wrong(give=lambda w, v: [w, w @ v])),
-        Misconception("only the output is returned", "Two things are asked for: the output, then the weights.", look_wrong(give=lambda w, v: w @ v)),
-    ),
-    BY_HAND,
-)  # fmt: skip
+@LOOK.slip("its own score is set to 0", "The word's score with itself is a dot product like the others.")
+def look_closes_itself(words, who):
+    scores = words @ words[who] / sqrt(words.shape[1])
+    scores[who] = 0.0
+    return [scores.softmax(0) @ words, scores.softmax(0)]
+
+
+LOOK.slip(
+    "the weights come before the output", "Both are there, in the other order: the output first, then the weights."
+)(look_wrong(give=lambda w, v: [w, w @ v]))
+LOOK.slip("only the output is returned", "Two things are asked for: the output, then the weights.")(
+    look_wrong(give=lambda w, v: w @ v)
+)
 
 
 # ---- experiment: how wide until one weight has nearly all? ----
+
 
 WIDTHS = [2**i for i in range(11)]
 

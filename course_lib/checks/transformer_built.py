@@ -54,28 +54,31 @@ def positions_right(x, start):
     return x + pairs(clocks(range(start, start + x.shape[1]), x.shape[2])).to(x.dtype)
 
 
-def positions_at(rows):
-    """The code of other positions than those of the words."""
+ADD_POSITIONS = Exercise(
+    "add_positions",
+    "transformer_built",
+    position_cases,
+    positions_right,
+    CODES,
+    tolerance=1e-4,
+    banned=("course_lib.positions",),
+)
 
-    def answer(x, start):
-        return x + pairs(clocks(rows(start, x.shape[1]), x.shape[2])).to(x.dtype)
 
-    return answer
-
-
+@ADD_POSITIONS.slip(
+    "the code runs along the batch axis",
+    "Every word of a sentence has got the same code. Which axis of x counts the words?",
+)
 def along_batch(x, start):
     return x + pairs(clocks(range(start, start + x.shape[0]), x.shape[2])).to(x.dtype)[:, None]
 
 
+@ADD_POSITIONS.slip(
+    "the table has a row for each sentence",
+    "A row belongs to a word. Which number of x.shape says how many words there are?",
+)
 def row_for_sentence(x, start):
     return x + pairs(clocks(range(start, start + x.shape[0]), x.shape[2])).to(x.dtype)
-
-
-def with_speed(speed):
-    def answer(x, start):
-        return x + pairs(clocks(range(start, start + x.shape[1]), x.shape[2], speed)).to(x.dtype)
-
-    return answer
 
 
 def arranged(arrange):
@@ -85,6 +88,32 @@ def arranged(arrange):
         return x + arrange(clocks(range(start, start + x.shape[1]), x.shape[2])).to(x.dtype)
 
     return answer
+
+
+ADD_POSITIONS.slip(
+    "all sines stand first, then all cosines",
+    "The two numbers of a clock stand side by side. Write your row of position 1 beside the text's.",
+)(arranged(lambda angles: torch.cat([angles.sin(), angles.cos()], -1)))
+ADD_POSITIONS.slip(
+    "the cosine stands before the sine", "In each pair the sine comes first: position 0 begins with sin 0."
+)(arranged(lambda angles: torch.stack([angles.cos(), angles.sin()], -1).flatten(1)))
+
+
+def with_speed(speed):
+    def answer(x, start):
+        return x + pairs(clocks(range(start, start + x.shape[1]), x.shape[2], speed)).to(x.dtype)
+
+    return answer
+
+
+ADD_POSITIONS.slip(
+    "the exponent is i/d, not 2i/d",
+    "In the formula i counts the clocks, of which there are d/2. What is the exponent of the last one?",
+)(with_speed(lambda pair, d: 10000.0 ** (-pair / d)))
+ADD_POSITIONS.slip(
+    "the exponent is doubled twice",
+    "If your i goes 0, 2, 4, … it is the formula's 2i already. What is the second clock's exponent for d = 4?",
+)(with_speed(lambda pair, d: 10000.0 ** (-4 * pair / d)))
 
 
 def by_column(times):
@@ -98,92 +127,70 @@ def by_column(times):
     return answer
 
 
+ADD_POSITIONS.slip(
+    "sine and cosine of a pair have different speeds",
+    "The two numbers of a pair are one hand: they have the same angle, and so the same i.",
+)(by_column(1))
+ADD_POSITIONS.slip(
+    "the exponent counts columns, not clocks",
+    "In the formula i is the number of the pair: columns 0 and 1 are clock 0, columns 2 and 3 clock 1.",
+)(by_column(2))
+ADD_POSITIONS.slip(
+    "the speeds grow from clock to clock",
+    "The first clock is the fastest. Is the angle p divided by the power, or multiplied by it?",
+)(with_speed(lambda pair, d: 10000.0 ** (2 * pair / d)))
+
+
+def from_0_to_1(alone):
+    """Exponents that end at 1; `alone` is that of a clock by itself."""
+    return lambda pair, d: 10000.0 ** -(pair / (d / 2 - 1) if d > 2 else alone())
+
+
+for alone in (lambda: 0.0, lambda: 1 / 0, lambda: torch.nan):
+    ADD_POSITIONS.slip(
+        "the exponent of the last clock is 1",
+        "Between 0 and 1 lie d/2 steps of 2/d, so the last exponent is less than 1. What is it for d = 4?",
+    )(with_speed(from_0_to_1(alone)))
+for exponent in (lambda pair, d: -(2 * pair // d), lambda pair, d: -2 * pair // d):
+    ADD_POSITIONS.slip(
+        "the exponent is rounded to a whole number",
+        "// drops what stands behind the point, and all exponents lie between 0 and 1.",
+    )(with_speed(lambda pair, d, exponent=exponent: 10000.0 ** exponent(pair, d)))
+ADD_POSITIONS.slip("the base is 1000", "Count the zeros of the base.")(
+    with_speed(lambda pair, d: 1000.0 ** (-2 * pair / d))
+)
+
+
+def positions_at(rows):
+    """The code of other positions than those of the words."""
+
+    def answer(x, start):
+        return x + pairs(clocks(rows(start, x.shape[1]), x.shape[2])).to(x.dtype)
+
+    return answer
+
+
+ADD_POSITIONS.slip(
+    "start is not used", "The first vector of x stands at position start. Which position has the one after it?"
+)(positions_at(lambda start, n: range(n)))
+ADD_POSITIONS.slip(
+    "positions are counted from 1", "The first word of a sentence stands at position 0. What are sin 0 and cos 0?"
+)(positions_at(lambda start, n: range(start + 1, start + n + 1)))
+
+
+@ADD_POSITIONS.slip(
+    "the code takes the vector's place", "Without x the model would know where a word stands, and not which word it is."
+)
 def only_the_code(x, start):
     return positions_right(torch.zeros_like(x), start)
 
 
+@ADD_POSITIONS.slip(
+    "x is multiplied by √d",
+    "That is done in the embedding, before x comes here. Here the code is added, and that is all.",
+)
 def scaled_up(x, start):
     return positions_right(x * x.shape[2] ** 0.5, start)
-
-
-ADD_POSITIONS = Exercise(
-    "add_positions",
-    "transformer_built",
-    position_cases,
-    positions_right,
-    (
-        Misconception(
-            "the code runs along the batch axis",
-            "Every word of a sentence has got the same code. Which axis of x counts the words?",
-            along_batch,
-        ),
-        Misconception(
-            "the table has a row for each sentence",
-            "A row belongs to a word. Which number of x.shape says how many words there are?",
-            row_for_sentence,
-        ),
-        Misconception(
-            "all sines stand first, then all cosines",
-            "The two numbers of a clock stand side by side. Write your row of position 1 beside the text's.",
-            arranged(lambda angles: torch.cat([angles.sin(), angles.cos()], -1)),
-        ),
-        Misconception(
-            "the cosine stands before the sine",
-            "In each pair the sine comes first: position 0 begins with sin 0.",
-            arranged(lambda angles: torch.stack([angles.cos(), angles.sin()], -1).flatten(1)),
-        ),
-        Misconception(
-            "the exponent is i/d, not 2i/d",
-            "In the formula i counts the clocks, of which there are d/2. What is the exponent of the last one?",
-            with_speed(lambda pair, d: 10000.0 ** (-pair / d)),
-        ),
-        Misconception(
-            "the exponent is doubled twice",
-            "If your i goes 0, 2, 4, … it is the formula's 2i already. What is the second clock's exponent for d = 4?",
-            with_speed(lambda pair, d: 10000.0 ** (-4 * pair / d)),
-        ),
-        Misconception(
-            "sine and cosine of a pair have different speeds",
-            "The two numbers of a pair are one hand: they have the same angle, and so the same i.",
-            by_column(1),
-        ),
-        Misconception(
-            "the exponent counts columns, not clocks",
-            "In the formula i is the number of the pair: columns 0 and 1 are clock 0, columns 2 and 3 clock 1.",
-            by_column(2),
-        ),
-        Misconception(
-            "the speeds grow from clock to clock",
-            "The first clock is the fastest. Is the angle p divided by the power, or multiplied by it?",
-            with_speed(lambda pair, d: 10000.0 ** (2 * pair / d)),
-        ),
-        Misconception(
-            "the base is 1000", "Count the zeros of the base.", with_speed(lambda pair, d: 1000.0 ** (-2 * pair / d))
-        ),
-        Misconception(
-            "start is not used",
-            "The first vector of x stands at position start. Which position has the one after it?",
-            positions_at(lambda start, n: range(n)),
-        ),
-        Misconception(
-            "positions are counted from 1",
-            "The first word of a sentence stands at position 0. What are sin 0 and cos 0?",
-            positions_at(lambda start, n: range(start + 1, start + n + 1)),
-        ),
-        Misconception(
-            "the code takes the vector's place",
-            "Without x the model would know where a word stands, and not which word it is.",
-            only_the_code,
-        ),
-        Misconception(
-            "x is multiplied by √d",
-            "That is done in the embedding, before x comes here. Here the code is added, and that is all.",
-            scaled_up,
-        ),
-    ),
-    CODES,
-    tolerance=1e-4,
-)
 
 
 # ---- layer_norm(x, gain, bias, epsilon) ----
@@ -228,6 +235,17 @@ def norm_right(x, gain, bias, epsilon):
     return F.layer_norm(x, gain.shape, gain, bias, epsilon)
 
 
+LAYER_NORM = Exercise(
+    "layer_norm",
+    "transformer_built",
+    norm_cases,
+    norm_right,
+    SLIPS,
+    tolerance=1e-4,
+    banned=("torch.nn.functional.layer_norm", "torch.layer_norm", "torch.native_layer_norm"),
+)
+
+
 def normed(axes=-1, correction=0, outside=False, centred=True, gained=True, root=True):
     """A LayerNorm with one or more slips."""
 
@@ -242,100 +260,79 @@ def normed(axes=-1, correction=0, outside=False, centred=True, gained=True, root
     return answer
 
 
+for outside in (True, False):  # of two faults one is named
+    LAYER_NORM.slip(
+        "the squares are divided by d − 1",
+        "std and var divide by d − 1 if they are not told otherwise. The formula takes the mean of the d squares.",
+    )(normed(correction=1, outside=outside))
+LAYER_NORM.slip(
+    "epsilon stands outside the root",
+    "Take the input below: is ε added to the root, or to what is under it?",
+)(normed(outside=True))
+
+
+AXIS = "The norm has mixed several vectors: one word's numbers now depend on another's. Each vector is taken by itself."
+LAYER_NORM.slip("the norm runs over the batch", AXIS)(normed(axes=0))
+LAYER_NORM.slip(
+    "the norm runs over axis 1",
+    "That is the last axis of a table, but not of a batch of sentences. Count from the end: each vector by itself.",
+)(normed(axes=1))
+LAYER_NORM.slip("the norm runs over the words", AXIS)(normed(axes=-2))
+LAYER_NORM.slip("the norm runs over a whole sentence", AXIS)(normed(axes=lambda x: tuple(range(1, x.ndim)) or (0,)))
+LAYER_NORM.slip("the mean is not subtracted", "What is divided is the deviation from the mean, not the number itself.")(
+    normed(centred=False)
+)
+
+
+@LAYER_NORM.slip(
+    "it divides by the root mean square of x", "That is another norm, RMSNorm. Here the mean is taken away first."
+)
 def root_mean_square(x, gain, bias, epsilon):
     return x / (x.square().mean(-1, keepdim=True) + epsilon).sqrt() * gain + bias
 
 
+LAYER_NORM.slip("the root is forgotten", "You divide by the variance. The standard deviation is its root.")(
+    normed(root=False)
+)
+
+
+@LAYER_NORM.slip(
+    "the root is taken of the standard deviation",
+    "std is a root already. What stands under the root in the formula is the variance.",
+)
+def root_of_deviation(x, gain, bias, epsilon):
+    return (x - x.mean(-1, keepdim=True)) / (x.std(-1, correction=0, keepdim=True) + epsilon).sqrt() * gain + bias
+
+
+@LAYER_NORM.slip(
+    "the squares are added up, and not divided by d",
+    "The variance is the mean of the squared deviations, not their sum.",
+)
 def sum_of_squares(x, gain, bias, epsilon):
     deviation = x - x.mean(-1, keepdim=True)
     return deviation / (deviation.square().sum(-1, keepdim=True) + epsilon).sqrt() * gain + bias
 
 
-def root_of_deviation(x, gain, bias, epsilon):
-    return (x - x.mean(-1, keepdim=True)) / (x.std(-1, correction=0, keepdim=True) + epsilon).sqrt() * gain + bias
+LAYER_NORM.slip("gain and bias are not used", "They come last: after the division, multiply and add.")(
+    normed(gained=False)
+)
 
 
+@LAYER_NORM.slip(
+    "epsilon is not used", "Take the second input: the variance is 14/3 and epsilon 2. What is the root of their sum?"
+)
 def without_epsilon(x, gain, bias, epsilon):
     return normed()(x, gain, bias, 0.0)
 
 
+@LAYER_NORM.slip(
+    "the variance is a difference of two large numbers",
+    "Mean of the squares minus square of the mean is right on paper. Far from zero both are large, and float32 "
+    "keeps some seven digits of each. Take the deviations first.",
+)
 def difference_of_means(x, gain, bias, epsilon):
     mean = x.mean(-1, keepdim=True)
     return (x - mean) / ((x * x).mean(-1, keepdim=True) - mean * mean + epsilon).sqrt() * gain + bias
-
-
-AXIS = "The norm has mixed several vectors: one word's numbers now depend on another's. Each vector is taken by itself."
-LAYER_NORM = Exercise(
-    "layer_norm",
-    "transformer_built",
-    norm_cases,
-    norm_right,
-    (
-        Misconception(
-            "epsilon stands outside the root, and the squares are divided by d − 1",
-            "Both faults are still there. Where does ε stand in the formula, and by what does x.std divide?",
-            normed(correction=1, outside=True),
-        ),
-        Misconception(
-            "epsilon stands outside the root",
-            "One fault is mended. Now take the input below: is ε added to the root, or to what is under it?",
-            normed(outside=True),
-        ),
-        Misconception(
-            "the squares are divided by d − 1",
-            "std and var divide by d − 1 if they are not told otherwise. The formula takes the mean of the d squares.",
-            normed(correction=1),
-        ),
-        Misconception("the norm runs over the batch", AXIS, normed(axes=0)),
-        Misconception("the norm runs over the words", AXIS, normed(axes=-2)),
-        Misconception(
-            "the norm runs over a whole sentence", AXIS, normed(axes=lambda x: tuple(range(1, x.ndim)) or (0,))
-        ),
-        Misconception(
-            "the mean is not subtracted",
-            "What is divided is the deviation from the mean, not the number itself.",
-            normed(centred=False),
-        ),
-        Misconception(
-            "it divides by the root mean square of x",
-            "That is another norm, RMSNorm. Here the mean is taken away first.",
-            root_mean_square,
-        ),
-        Misconception(
-            "the root is forgotten",
-            "You divide by the variance. The standard deviation is its root.",
-            normed(root=False),
-        ),
-        Misconception(
-            "the root is taken of the standard deviation",
-            "std is a root already. What stands under the root in the formula is the variance.",
-            root_of_deviation,
-        ),
-        Misconception(
-            "the squares are added up, and not divided by d",
-            "The variance is the mean of the squared deviations, not their sum.",
-            sum_of_squares,
-        ),
-        Misconception(
-            "gain and bias are not used",
-            "They come last: after the division, multiply and add.",
-            normed(gained=False),
-        ),
-        Misconception(
-            "epsilon is not used",
-            "Take the second input: the variance is 14/3 and epsilon 2. What is the root of their sum?",
-            without_epsilon,
-        ),
-        Misconception(
-            "the variance is a difference of two large numbers",
-            "Mean of the squares minus square of the mean is right on paper. Far from zero both are large, and float32 "
-            "keeps some seven digits of each. Take the deviations first.",
-            difference_of_means,
-        ),
-    ),
-    SLIPS,
-    tolerance=1e-4,
-)
 
 
 # ---- pre_norm_layer(x, mask, attend, feed, norm_1, norm_2) ----
@@ -403,11 +400,24 @@ def layer_right(x, mask, attend, feed, norm_1, norm_2):
     return attend.layer(x, src_mask=~mask)
 
 
+PRE_NORM_LAYER = Exercise(
+    "pre_norm_layer", "transformer_built", layer_cases, layer_right, ORDER, drive=drive_layer, tolerance=1e-4
+)
+
+
+@PRE_NORM_LAYER.slip(
+    "the norm comes after the sum, which is post-norm",
+    "That is the paper's order. In pre-norm, x itself meets only sums. Which line of yours norms the sum?",
+)
 def post_norm(x, mask, attend, feed, norm_1, norm_2):
     x = norm_1(x + attend(x, mask))
     return norm_2(x + feed(x))
 
 
+@PRE_NORM_LAYER.slip(
+    "the residual adds the normed vector",
+    "The norm is for the part alone. Past the part goes x as it was, so it needs a name of its own.",
+)
 def adds_the_normed(x, mask, attend, feed, norm_1, norm_2):
     x = norm_1(x)
     x = x + attend(x, mask)
@@ -415,48 +425,69 @@ def adds_the_normed(x, mask, attend, feed, norm_1, norm_2):
     return x + feed(x)
 
 
+@PRE_NORM_LAYER.slip("the norm stands behind the part", "What is normed is what the part gets, not what it makes.")
 def norms_the_parts(x, mask, attend, feed, norm_1, norm_2):
     x = x + norm_1(attend(x, mask))
     return x + norm_2(feed(x))
 
 
+@PRE_NORM_LAYER.slip(
+    "both residuals are forgotten", "Parts that make zeros must leave x as it was. What does yours return then?"
+)
 def no_residual(x, mask, attend, feed, norm_1, norm_2):
     return feed(norm_2(attend(norm_1(x), mask)))
 
 
+@PRE_NORM_LAYER.slip(
+    "the residual around attention is forgotten", "What attention makes is added to x; it does not replace it."
+)
 def no_first_residual(x, mask, attend, feed, norm_1, norm_2):
     x = attend(norm_1(x), mask)
     return x + feed(norm_2(x))
 
 
+@PRE_NORM_LAYER.slip(
+    "the residual around the feed-forward part is forgotten",
+    "What the feed-forward part makes is added; it does not replace what came in.",
+)
 def no_second_residual(x, mask, attend, feed, norm_1, norm_2):
     x = x + attend(norm_1(x), mask)
     return feed(norm_2(x))
 
 
+@PRE_NORM_LAYER.slip(
+    "the second sum goes back to the layer's input",
+    "What attention has added is lost past the feed-forward part. To which vector is feed's result added?",
+)
 def adds_to_the_input(x, mask, attend, feed, norm_1, norm_2):
     return x + feed(norm_2(x + attend(norm_1(x), mask)))
 
 
+@PRE_NORM_LAYER.slip(
+    "the feed-forward part reads the layer's input", "It comes after attention: it reads what attention has added to."
+)
 def feeds_the_input(x, mask, attend, feed, norm_1, norm_2):
     return x + attend(norm_1(x), mask) + feed(norm_2(x))
 
 
+@PRE_NORM_LAYER.slip("nothing is normed", "Each part gets a normed vector, each from its own norm.")
 def no_norm(x, mask, attend, feed, norm_1, norm_2):
     x = x + attend(x, mask)
     return x + feed(x)
 
 
-def one_norm_twice(x, mask, attend, feed, norm_1, norm_2):
-    return layer_by_hand(x, mask, attend, feed, norm_1, norm_1)
+@PRE_NORM_LAYER.slip("the first norm is forgotten", "Each part reads through its norm: attention does, too.")
+def no_first_norm(x, mask, attend, feed, norm_1, norm_2):
+    x = x + attend(x, mask)
+    return x + feed(norm_2(x))
 
 
-def norms_exchanged(x, mask, attend, feed, norm_1, norm_2):
-    return layer_by_hand(x, mask, attend, feed, norm_2, norm_1)
-
-
-def no_mask(x, mask, attend, feed, norm_1, norm_2):
-    return layer_by_hand(x, None, attend, feed, norm_1, norm_2)
+@PRE_NORM_LAYER.slip(
+    "the second norm is forgotten", "Each part reads through its norm: the feed-forward part does, too."
+)
+def no_second_norm(x, mask, attend, feed, norm_1, norm_2):
+    x = x + attend(norm_1(x), mask)
+    return x + feed(x)
 
 
 def layer_by_hand(x, mask, attend, feed, norm_1, norm_2):
@@ -464,73 +495,46 @@ def layer_by_hand(x, mask, attend, feed, norm_1, norm_2):
     return x + feed(norm_2(x))
 
 
-PRE_NORM_LAYER = Exercise(
-    "pre_norm_layer",
-    "transformer_built",
-    layer_cases,
-    layer_right,
-    (
-        Misconception(
-            "the norm comes after the sum, which is post-norm",
-            "That is the paper's order. In pre-norm, x itself meets only sums. Which line of yours norms the sum?",
-            post_norm,
-        ),
-        Misconception(
-            "the residual adds the normed vector",
-            "The norm is for the part alone. Past the part goes x as it was, so it needs a name of its own.",
-            adds_the_normed,
-        ),
-        Misconception(
-            "the norm stands behind the part",
-            "What is normed is what the part gets, not what it makes.",
-            norms_the_parts,
-        ),
-        Misconception(
-            "both residuals are forgotten",
-            "Parts that make zeros must leave x as it was. What does yours return then?",
-            no_residual,
-        ),
-        Misconception(
-            "the residual around attention is forgotten",
-            "What attention makes is added to x; it does not replace it.",
-            no_first_residual,
-        ),
-        Misconception(
-            "the residual around the feed-forward part is forgotten",
-            "What the feed-forward part makes is added; it does not replace what came in.",
-            no_second_residual,
-        ),
-        Misconception(
-            "the second sum goes back to the layer's input",
-            "What attention has added is lost past the feed-forward part. To which vector is feed's result added?",
-            adds_to_the_input,
-        ),
-        Misconception(
-            "the feed-forward part reads the layer's input",
-            "It comes after attention: it reads what attention has added to.",
-            feeds_the_input,
-        ),
-        Misconception("nothing is normed", "Each part gets a normed vector, each from its own norm.", no_norm),
-        Misconception(
-            "the first norm is used twice",
-            "Each part has a norm of its own, with its own gain and bias.",
-            one_norm_twice,
-        ),
-        Misconception(
-            "the two norms are exchanged",
-            "norm_1 belongs to attention, norm_2 to the feed-forward part.",
-            norms_exchanged,
-        ),
-        Misconception(
-            "the mask is not handed on",
-            "Attention is the only part where words meet, and the only one that needs the mask.",
-            no_mask,
-        ),
-    ),
-    ORDER,
-    drive=drive_layer,
-    tolerance=1e-4,
+@PRE_NORM_LAYER.slip("the first norm is used twice", "Each part has a norm of its own, with its own gain and bias.")
+def one_norm_twice(x, mask, attend, feed, norm_1, norm_2):
+    return layer_by_hand(x, mask, attend, feed, norm_1, norm_1)
+
+
+@PRE_NORM_LAYER.slip("the two norms are exchanged", "norm_1 belongs to attention, norm_2 to the feed-forward part.")
+def norms_exchanged(x, mask, attend, feed, norm_1, norm_2):
+    return layer_by_hand(x, mask, attend, feed, norm_2, norm_1)
+
+
+@PRE_NORM_LAYER.slip(
+    "the mask is not handed on", "Attention is the only part where words meet, and the only one that needs the mask."
 )
+def no_mask(x, mask, attend, feed, norm_1, norm_2):
+    return layer_by_hand(x, None, attend, feed, norm_1, norm_2)
+
+
+@PRE_NORM_LAYER.slip("the mask is the wrong way round", "True is where a query may look, and attend takes it so.")
+def mask_turned_round(x, mask, attend, feed, norm_1, norm_2):
+    return layer_by_hand(x, ~mask, attend, feed, norm_1, norm_2)
+
+
+def norm_more(first=None, between=None, last=None):
+    """The layer with one norm too many; each argument is the number of a norm."""
+
+    def answer(x, mask, attend, feed, norm_1, norm_2):
+        norms = {None: lambda y: y, 1: norm_1, 2: norm_2}
+        x = norms[first](x)
+        x = norms[between](x + attend(norm_1(x), mask))
+        return norms[last](x + feed(norm_2(x)))
+
+    return answer
+
+
+for which in (1, 2):
+    for place in ("first", "between", "last"):
+        PRE_NORM_LAYER.slip(
+            "there is a norm too many",
+            "Two norms, one in front of each part; x itself meets none. Which of yours is x put through?",
+        )(norm_more(**{place: which}))
 
 
 # ---- three_masks(source, target, pad) ----
@@ -610,17 +614,83 @@ def masked(
     return answer
 
 
+THREE_MASKS = Exercise(
+    "three_masks", "transformer_built", mask_cases, masked(), MASKS, drive=drive_masks, banned=("course_lib.masks",)
+)
+
+THREE_MASKS.slip(
+    "True and False are exchanged", "True means may be looked at. Is a word that is there open or closed in your mask?"
+)(masked(shaped=torch.logical_not))
+
+
 def rows_closed(there, looks):
     return looks[:, None, :, None]
+
+
+THREE_MASKS.slip(
+    "rows are closed instead of columns",
+    "A row belongs to the word that looks, a column to the one that is looked at. Nobody is to look at padding.",
+)(masked(closes=rows_closed))
 
 
 def rows_too(there, looks):
     return there[:, None, None] & looks[:, None, :, None]
 
 
+THREE_MASKS.slip(
+    "the rows of padding are closed too",
+    "What padding itself collects, no word looks at. Its row may stay as open as another's.",
+)(masked(closes=rows_too))
+THREE_MASKS.slip(
+    "a word may not look at itself",
+    "Draw the causal mask of three words. The diagonal is the word itself, which it has read.",
+)(masked(ahead=lambda m: torch.ones(m, m).tril(-1).bool()))
+THREE_MASKS.slip(
+    "each word sees the next one", "Draw the causal mask of three words. What may the first of them look at?"
+)(masked(ahead=lambda m: torch.ones(m, m).tril(1).bool()))
+THREE_MASKS.slip(
+    "the causal mask is turned round",
+    "The last word may look at all, the first at itself alone. Which triangle is that?",
+)(masked(ahead=lambda m: torch.ones(m, m).triu().bool()))
+THREE_MASKS.slip(
+    "the decoder may look at padding",
+    "The causal mask hides what lies ahead. Padding in front of the words does not lie ahead.",
+)(masked(padded=False))
+
+
+@THREE_MASKS.slip(
+    "the decoder looks ahead", "Padding is closed in your mask, later words are not. The decoder needs both."
+)
+def decoder_open_ahead(source, target, pad):
+    encoder, _, cross = masked()(source, target, pad)
+    return encoder, (target != pad)[:, None, None], cross
+
+
+THREE_MASKS.slip(
+    "cross-attention closes the target's padding",
+    "In cross-attention French words look at English ones. Whose padding stands in the columns?",
+)(masked(cross_of_target=True))
+THREE_MASKS.slip(
+    "cross-attention is causal", "The English sentence is known to its end before the first French word is written."
+)(masked(cross_causal=True))
+THREE_MASKS.slip(
+    "the encoder is causal",
+    "The encoder reads a sentence that is there to its end: each word may look at all the others.",
+)(masked(encoder_causal=True))
+
+
 def counted_from_the_left(words, pad):
     lengths = (words != pad).sum(1, keepdim=True)
     return torch.arange(words.shape[1]) < lengths
+
+
+THREE_MASKS.slip(
+    "padding is thought to stand behind the words",
+    "You count words and open so many places from the left. In some sentences padding stands in front.",
+)(masked(there=counted_from_the_left))
+THREE_MASKS.slip(
+    "padding is taken to be 0", "Which number padding has, the argument pad says. Here 0 may be a word like another."
+)(masked(there=lambda words, pad: words != 0))
 
 
 def without_axes(keep):
@@ -635,108 +705,44 @@ def without_axes(keep):
     return answer
 
 
-def decoder_open_ahead(source, target, pad):
-    encoder, _, cross = masked()(source, target, pad)
-    return encoder, (target != pad)[:, None, None], cross
+THREE_MASKS.slip(
+    "the axes of heads and queries are missing",
+    "A mask has four axes: sentence, head, query, key. Those that make no difference have the length 1.",
+)(without_axes(False))
+THREE_MASKS.slip(
+    "the axis of heads is missing", "A mask has four axes: sentence, head, query, key. Which of yours is the head?"
+)(without_axes(True))
+
+
+def in_order(*order):
+    """The right masks, in another order."""
+
+    def answer(source, target, pad):
+        found = masked()(source, target, pad)
+        return tuple(found[place] for place in order)
+
+    return answer
+
+
+for order in ((1, 0, 2), (0, 2, 1)):
+    THREE_MASKS.slip(
+        "the masks stand in another order",
+        "Look at the order in which the three are asked for: it is that of the table.",
+    )(in_order(*order))
 
 
 def added(mask):
     return torch.zeros(mask.shape).masked_fill(~mask, float("-inf"))
 
 
-THREE_MASKS = Exercise(
-    "three_masks",
-    "transformer_built",
-    mask_cases,
-    masked(),
-    (
-        Misconception(
-            "True and False are exchanged",
-            "True means may be looked at. Is a word that is there open or closed in your mask?",
-            masked(shaped=torch.logical_not),
-        ),
-        Misconception(
-            "rows are closed instead of columns",
-            "A row belongs to the word that looks, a column to the one that is looked at. Nobody is to look at padding.",
-            masked(closes=rows_closed),
-        ),
-        Misconception(
-            "the rows of padding are closed too",
-            "What padding itself collects, no word looks at. Its row may stay as open as another's.",
-            masked(closes=rows_too),
-        ),
-        Misconception(
-            "a word may not look at itself",
-            "Draw the causal mask of three words. The diagonal is the word itself, which it has read.",
-            masked(ahead=lambda m: torch.ones(m, m).tril(-1).bool()),
-        ),
-        Misconception(
-            "each word sees the next one",
-            "Draw the causal mask of three words. What may the first of them look at?",
-            masked(ahead=lambda m: torch.ones(m, m).tril(1).bool()),
-        ),
-        Misconception(
-            "the causal mask is turned round",
-            "The last word may look at all, the first at itself alone. Which triangle is that?",
-            masked(ahead=lambda m: torch.ones(m, m).triu().bool()),
-        ),
-        Misconception(
-            "the decoder may look at padding",
-            "The causal mask hides what lies ahead. Padding in front of the words does not lie ahead.",
-            masked(padded=False),
-        ),
-        Misconception(
-            "the decoder looks ahead",
-            "Padding is closed in your mask, later words are not. The decoder needs both.",
-            decoder_open_ahead,
-        ),
-        Misconception(
-            "cross-attention closes the target's padding",
-            "In cross-attention French words look at English ones. Whose padding stands in the columns?",
-            masked(cross_of_target=True),
-        ),
-        Misconception(
-            "cross-attention is causal",
-            "The English sentence is known to its end before the first French word is written.",
-            masked(cross_causal=True),
-        ),
-        Misconception(
-            "the encoder is causal",
-            "The encoder reads a sentence that is there to its end: each word may look at all the others.",
-            masked(encoder_causal=True),
-        ),
-        Misconception(
-            "padding is thought to stand behind the words",
-            "You count words and open so many places from the left. In some sentences padding stands in front.",
-            masked(there=counted_from_the_left),
-        ),
-        Misconception(
-            "padding is taken to be 0",
-            "Which number padding has, the argument pad says. Here 0 may be a word like another.",
-            masked(there=lambda words, pad: words != 0),
-        ),
-        Misconception(
-            "the axes of heads and queries are missing",
-            "A mask has four axes: sentence, head, query, key. Those that make no difference have the length 1.",
-            without_axes(False),
-        ),
-        Misconception(
-            "the axis of heads is missing",
-            "A mask has four axes: sentence, head, query, key. Which of yours is the head?",
-            without_axes(True),
-        ),
-        Misconception(
-            "the masks are to be added to the scores",
-            "Zeros and minus infinities are another convention. Here a mask is True or False.",
-            masked(shaped=added),
-        ),
-    ),
-    MASKS,
-    drive=drive_masks,
-)
+THREE_MASKS.slip(
+    "the masks are to be added to the scores",
+    "Zeros and minus infinities are another convention. Here a mask is True or False.",
+)(masked(shaped=added))
 
 
 # ---- predictions: a decoder layer of d = 32, 64 numbers inside, 4 heads; five pairs of sentences ----
+
 
 D, INNER = 32, 64
 ATTENTION, FEED, NORM = 4 * (D * D + D), D * INNER + INNER + INNER * D + D, 2 * D
@@ -830,6 +836,5 @@ CROSS_SHAPE = Question(
     ),
     WHOLE,
 )
-
 
 ASKED = [ADD_POSITIONS, LAYER_NORM, PRE_NORM_LAYER, THREE_MASKS, DECODER_LAYER_SIZE, CROSS_SHAPE]

@@ -1,6 +1,7 @@
 """Exercises of lesson 6: the Transformer, trained and read."""
 
 import itertools
+from functools import cache
 
 import torch
 from torch.nn import functional as F
@@ -47,6 +48,9 @@ def loss_right(logits, words, pad):
     return F.cross_entropy(logits[:, :-1].flatten(0, 1), words[:, 1:].flatten(), ignore_index=pad)
 
 
+NEXT_WORD_LOSS = Exercise("next_word_loss", "transformer_trained", loss_cases, loss_right, LOSS)
+
+
 def ahead(by):
     """Each place is asked for the word `by` places further on; 0 is the word that it has just read."""
 
@@ -59,159 +63,130 @@ def ahead(by):
     return answer
 
 
+NEXT_WORD_LOSS.slip(
+    "the loss is not shifted", "Each place is asked for the word that it has just read. Which word is it to predict?"
+)(ahead(0))
+NEXT_WORD_LOSS.slip(
+    "the shift goes the wrong way", "Each place is asked for the word before. In which direction do sentences go on?"
+)(ahead(-1))
+NEXT_WORD_LOSS.slip(
+    "the shift is made twice", "The word after the next is asked for. Has something been shifted already?"
+)(ahead(2))
+
+
 def each(logits, words, pad):
     """The loss of each place, and whether it counts."""
     return F.cross_entropy(logits[:, :-1].mT, words[:, 1:], reduction="none"), words[:, 1:] != pad
 
 
+@NEXT_WORD_LOSS.slip("padding is counted", "Nobody wants to learn what comes after the end. Where is pad used?")
 def counts_padding(logits, words, pad):
     return each(logits, words, pad)[0].mean()
 
 
+@NEXT_WORD_LOSS.slip(
+    "the loss of padding is set to 0, but still counted",
+    "A mean divides by a number of places. By how many do you divide, and how many words are there?",
+)
 def divides_by_all(logits, words, pad):
     loss, there = each(logits, words, pad)
     return (loss * there).mean()
 
 
+@NEXT_WORD_LOSS.slip(
+    "it divides by one word too many in each sentence",
+    "The first word of a sentence is read, but nobody is asked for it.",
+)
 def divides_by_words_read(logits, words, pad):
     loss, there = each(logits, words, pad)
     return (loss * there).sum() / (words != pad).sum()
 
 
+@NEXT_WORD_LOSS.slip(
+    "padding is looked for among the words that are read",
+    "The last word of a sentence is no padding, but what is asked for after it is. Which of the two decides?",
+)
+def masks_what_is_read(logits, words, pad):
+    return each(logits, words, pad)[0][words[:, :-1] != pad].mean()
+
+
+@NEXT_WORD_LOSS.slip(
+    "it is the mean of the sentences' means", "A word of a short sentence must weigh as much as one of a long sentence."
+)
 def mean_of_means(logits, words, pad):
     loss, there = each(logits, words, pad)
     counted = there.any(1)
     return ((loss * there).sum(1) / there.sum(1))[counted].mean()
 
 
+@NEXT_WORD_LOSS.slip(
+    "padding is taken to be 0", "Which number padding has, the argument pad says. Here 0 may be a word like another."
+)
+def padding_is_zero(logits, words, pad):
+    return loss_right(logits, words, 0)
+
+
+@NEXT_WORD_LOSS.slip("it is the sum, not the mean", "By how many words do you divide?")
 def sum_of_all(logits, words, pad):
     loss, there = each(logits, words, pad)
     return (loss * there).sum()
 
 
-def masks_what_is_read(logits, words, pad):
-    return each(logits, words, pad)[0][words[:, :-1] != pad].mean()
-
-
-def softmax_twice(logits, words, pad):
-    return loss_right(logits.softmax(-1), words, pad)
-
-
-def over_places(logits, words, pad):
-    asked, wanted = logits[:, :-1].log_softmax(1), words[:, 1:]
-    return -asked.gather(2, wanted[..., None])[..., 0][wanted != pad].mean()
-
-
-def reshaped_wrongly(logits, words, pad):
-    return F.cross_entropy(logits[:, :-1].mT.reshape(-1, logits.shape[-1]), words[:, 1:].flatten(), ignore_index=pad)
-
-
-def other_sign(logits, words, pad):
-    return -loss_right(logits, words, pad)
-
-
-def in_bits(logits, words, pad):
-    return loss_right(logits, words, pad) / torch.tensor(2.0).log()
-
-
-def log_of_softmax(logits, words, pad):
-    asked, wanted = logits[:, :-1].softmax(-1).log(), words[:, 1:]
-    return -asked.gather(2, wanted[..., None])[..., 0][wanted != pad].mean()
-
-
-def overflows(logits, words, pad):
-    powers, wanted = logits[:, :-1].exp(), words[:, 1:]
-    p = (powers / powers.sum(-1, keepdim=True)).gather(2, wanted[..., None])[..., 0]
-    return -p.log()[wanted != pad].mean()
-
-
+@NEXT_WORD_LOSS.slip("it is one loss for each place, not their mean", "One number is wanted for the whole batch.")
 def each_place(logits, words, pad):
     loss, there = each(logits, words, pad)
     return loss * there
 
 
-NEXT_WORD_LOSS = Exercise(
-    "next_word_loss",
-    "transformer_trained",
-    loss_cases,
-    loss_right,
-    (
-        Misconception(
-            "the loss is not shifted",
-            "Each place is asked for the word that it has just read. Which word is it to predict?",
-            ahead(0),
-        ),
-        Misconception(
-            "the shift goes the wrong way",
-            "Each place is asked for the word before. In which direction do sentences go on?",
-            ahead(-1),
-        ),
-        Misconception(
-            "the shift is made twice",
-            "The word after the next is asked for. Has something been shifted already?",
-            ahead(2),
-        ),
-        Misconception(
-            "padding is counted",
-            "Nobody wants to learn what comes after the end. Where is pad used?",
-            counts_padding,
-        ),
-        Misconception(
-            "the loss of padding is set to 0, but still counted",
-            "A mean divides by a number of places. By how many do you divide, and how many words are there?",
-            divides_by_all,
-        ),
-        Misconception(
-            "it divides by one word too many in each sentence",
-            "The first word of a sentence is read, but nobody is asked for it.",
-            divides_by_words_read,
-        ),
-        Misconception(
-            "padding is looked for among the words that are read",
-            "The last word of a sentence is no padding, but what is asked for after it is. Which of the two decides?",
-            masks_what_is_read,
-        ),
-        Misconception(
-            "it is the mean of the sentences' means",
-            "A word of a short sentence must weigh as much as one of a long sentence.",
-            mean_of_means,
-        ),
-        Misconception("it is the sum, not the mean", "By how many words do you divide?", sum_of_all),
-        Misconception(
-            "it is one loss for each place, not their mean",
-            "One number is wanted for the whole batch.",
-            each_place,
-        ),
-        Misconception(
-            "the softmax is taken twice",
-            "F.cross_entropy wants logits: it takes the softmax itself.",
-            softmax_twice,
-        ),
-        Misconception(
-            "the softmax runs over the places",
-            "At each place the probabilities of all words of the vocabulary sum to 1. Which axis is the vocabulary?",
-            over_places,
-        ),
-        Misconception(
-            "the axes were reshaped where they should have been kept in order",
-            "A reshape does not exchange axes: logits of one place now stand in several rows.",
-            reshaped_wrongly,
-        ),
-        Misconception("the sign is wrong", "log p is never above 0; the loss is never below.", other_sign),
-        Misconception("the loss is in bits", "Take the natural logarithm.", in_bits),
-        Misconception(
-            "a small probability is rounded to 0, and its logarithm is −∞",
-            "exp(−200) is too small for float32, but its logarithm is −200. Do not go by way of the probability.",
-            log_of_softmax,
-        ),
-        Misconception(
-            "large logits overflow",
-            "exp(100) is too large for float32. Which function of torch takes softmax and logarithm together?",
-            overflows,
-        ),
-    ),
-    LOSS,
+@NEXT_WORD_LOSS.slip("the softmax is taken twice", "F.cross_entropy wants logits: it takes the softmax itself.")
+def softmax_twice(logits, words, pad):
+    return loss_right(logits.softmax(-1), words, pad)
+
+
+@NEXT_WORD_LOSS.slip(
+    "the softmax runs over the places",
+    "At each place the probabilities of all words of the vocabulary sum to 1. Which axis is the vocabulary?",
 )
+def over_places(logits, words, pad):
+    asked, wanted = logits[:, :-1].log_softmax(1), words[:, 1:]
+    return -asked.gather(2, wanted[..., None])[..., 0][wanted != pad].mean()
+
+
+@NEXT_WORD_LOSS.slip(
+    "the axes were reshaped where they should have been kept in order",
+    "A reshape does not exchange axes: logits of one place now stand in several rows.",
+)
+def reshaped_wrongly(logits, words, pad):
+    return F.cross_entropy(logits[:, :-1].mT.reshape(-1, logits.shape[-1]), words[:, 1:].flatten(), ignore_index=pad)
+
+
+@NEXT_WORD_LOSS.slip("the sign is wrong", "log p is never above 0; the loss is never below.")
+def other_sign(logits, words, pad):
+    return -loss_right(logits, words, pad)
+
+
+@NEXT_WORD_LOSS.slip("the loss is in bits", "Take the natural logarithm.")
+def in_bits(logits, words, pad):
+    return loss_right(logits, words, pad) / torch.tensor(2.0).log()
+
+
+@NEXT_WORD_LOSS.slip(
+    "a small probability is rounded to 0, and its logarithm is −∞",
+    "exp(−200) is too small for float32, but its logarithm is −200. Do not go by way of the probability.",
+)
+def log_of_softmax(logits, words, pad):
+    asked, wanted = logits[:, :-1].softmax(-1).log(), words[:, 1:]
+    return -asked.gather(2, wanted[..., None])[..., 0][wanted != pad].mean()
+
+
+@NEXT_WORD_LOSS.slip(
+    "large logits overflow",
+    "exp(100) is too large for float32. Which function of torch takes softmax and logarithm together?",
+)
+def overflows(logits, words, pad):
+    powers, wanted = logits[:, :-1].exp(), words[:, 1:]
+    p = (powers / powers.sum(-1, keepdim=True)).gather(2, wanted[..., None])[..., 0]
+    return -p.log()[wanted != pad].mean()
 
 
 # ---- greedy_words(scores, start, end, limit) ----
@@ -224,7 +199,7 @@ def drive_writer(answer, p, echo, **settings):
     def scores(words):
         nonlocal calls
         calls += 1
-        if calls > 100_000 or len(words) > settings["limit"] + 50:
+        if calls > 10_000 or len(words) > settings["limit"] + 50:
             raise RecursionError("it goes on and on, far beyond the limit")
         row = p[int(words[-1])].log()
         if len(words) > 1:
@@ -234,42 +209,29 @@ def drive_writer(answer, p, echo, **settings):
     return answer(scores, **settings)
 
 
+MOST_DRAWS = 150  # of inputs, to find some that tell slips apart
+
+
 def told_apart(draw, right, slips, clear=lambda arguments: True) -> list[dict]:
     """For each slip arguments that show it: what it gives there, neither the right answer nor another slip gives.
 
     Where rounding could decide (`clear` is False), a right answer in another style might be refused.
     """
-    found = []
-    for slip in slips:
-        for _ in range(3000):
-            arguments = draw()
-            given = drive_writer(slip, **arguments)
-            if clear(arguments) and all(
-                drive_writer(other, **arguments) != given for other in (right, *slips) if other is not slip
-            ):
-                found.append(arguments)
-                break
+    found, lacking = [], list(range(len(slips)))
+    for _ in range(MOST_DRAWS):
+        arguments = draw()
+        given = [drive_writer(answer, **arguments) for answer in (right, *slips)]
+        shown = [slip for slip in lacking if given.count(given[1 + slip]) == 1]
+        if shown and clear(arguments):
+            found.append(arguments)
+            lacking = [slip for slip in lacking if slip not in shown]
+        if not lacking:
+            break
     return found
 
 
 def table(generator: torch.Generator, words: int) -> torch.Tensor:
     return torch.randn(words, words, generator=generator, dtype=torch.float64).mul(1.5).softmax(-1)
-
-
-def hardly_ends(generator: torch.Generator, words: int) -> torch.Tensor:
-    p = table(generator, words)
-    p[:, 1] = 1e-6
-    return p / p.sum(-1, keepdim=True)
-
-
-def never_ends(generator: torch.Generator, words: int) -> torch.Tensor:
-    """After each word one is likelier than the others, so that the first place is never in doubt."""
-    p = 0.22 + 0.02 * torch.rand(words, words, generator=generator, dtype=torch.float64)
-    p[:, 1] = 1e-9
-    others = torch.tensor([word for word in range(words) if word != 1])
-    favourite = others[torch.randint(len(others), (words,), generator=generator)]
-    p[torch.arange(words), favourite] = 0.34
-    return p / p.sum(-1, keepdim=True)
 
 
 def greedily(
@@ -293,6 +255,19 @@ def greedily(
     return answer
 
 
+def the_last(words):
+    return words[-1:]
+
+
+def the_first(words):
+    return words[:1]
+
+
+def without_start(words):
+    """The start mark is handed over only as long as there is nothing else."""
+    return words[1:] or words
+
+
 def greedy_cases(generator: torch.Generator) -> list[Case]:
     # 0 is <bos>, 1 is <eos>; a row is what may come after a word.
     small = torch.tensor([[0.08, 0.12, 0.7, 0.1], [0.1, 0.2, 0.3, 0.4], [0.1, 0.2, 0.13, 0.57], [0.07, 0.63, 0.2, 0.1]])
@@ -313,67 +288,50 @@ def greedy_cases(generator: torch.Generator) -> list[Case]:
         words = int(torch.randint(4, 7, (), generator=generator))
         return dict(zip(names, (table(generator, words), 1.0, 0, 1, 8), strict=True))
 
-    slips = (greedily(history=lambda words: words[-1:]), greedily(history=lambda words: words[:1]))
+    slips = [greedily(history=history) for history in (the_last, the_first, without_start)]
     drawn = told_apart(draw, greedily(), slips)
     return cases + [Case("a model that looks at two words", arguments) for arguments in drawn]
 
 
+GREEDY_WORDS = Exercise("greedy_words", "transformer_trained", greedy_cases, greedily(), GREEDY, drive=drive_writer)
+
+GREEDY_WORDS.slip(
+    "it writes on after the end mark", "When the end mark is written, the sentence is finished. What stops your loop?"
+)(greedily(stops=False))
+GREEDY_WORDS.slip("it does not keep the limit", "A model need not ever write the end mark. What stops your loop then?")(
+    greedily(keeps_limit=False)
+)
+GREEDY_WORDS.slip(
+    "it never stops", "Two things end a sentence: the end mark, and the limit. Your loop looks at neither."
+)(greedily(stops=False, keeps_limit=False))
+GREEDY_WORDS.slip(
+    "the start mark is counted as a written word",
+    "The limit is for the words that are written, and the start mark was given.",
+)(greedily(start_counts=True))
+GREEDY_WORDS.slip("the start mark is returned too", "Only what was written is wanted. The start mark was given.")(
+    greedily(give=lambda words: words)
+)
+
+
+@GREEDY_WORDS.slip("the end mark is left out", "The end mark was written, so it belongs to what is returned.")
 def without_end(scores, start, end, limit):
     return [word for word in greedily()(scores, start, end, limit) if word != end]
 
 
-GREEDY_WORDS = Exercise(
-    "greedy_words",
-    "transformer_trained",
-    greedy_cases,
-    greedily(),
-    (
-        Misconception(
-            "it writes on after the end mark",
-            "When the end mark is written, the sentence is finished. What stops your loop?",
-            greedily(stops=False),
-        ),
-        Misconception(
-            "it does not keep the limit",
-            "A model need not ever write the end mark. What stops your loop then?",
-            greedily(keeps_limit=False),
-        ),
-        Misconception(
-            "it never stops",
-            "Two things end a sentence: the end mark, and the limit. Your loop looks at neither.",
-            greedily(stops=False, keeps_limit=False),
-        ),
-        Misconception(
-            "the start mark is counted as a written word",
-            "The limit is for the words that are written, and the start mark was given.",
-            greedily(start_counts=True),
-        ),
-        Misconception(
-            "the start mark is returned too",
-            "Only what was written is wanted. The start mark was given.",
-            greedily(give=lambda words: words),
-        ),
-        Misconception(
-            "the end mark is left out", "The end mark was written, so it belongs to what is returned.", without_end
-        ),
-        Misconception(
-            "the model is handed the last word alone",
-            "The next word may depend on all before it. Hand over the whole beginning.",
-            greedily(history=lambda words: words[-1:]),
-        ),
-        Misconception(
-            "the model is handed the start mark alone",
-            "What was written must be read before the next word. What does your model see at the second step?",
-            greedily(history=lambda words: words[:1]),
-        ),
-        Misconception(
-            "it takes the least likely word",
-            "log p is negative: the likeliest word has the largest.",
-            greedily(pick=torch.argmin),
-        ),
-    ),
-    GREEDY,
-    drive=drive_writer,
+GREEDY_WORDS.slip(
+    "the model is handed the last word alone",
+    "The next word may depend on all before it. Hand over the whole beginning.",
+)(greedily(history=the_last))
+GREEDY_WORDS.slip(
+    "the model is handed the start mark alone",
+    "What was written must be read before the next word. What does your model see at the second step?",
+)(greedily(history=the_first))
+GREEDY_WORDS.slip(
+    "from the second step on the start mark is not handed over",
+    "The list that the model gets begins with the start mark, at every step. What does yours get at the second?",
+)(greedily(history=without_start))
+GREEDY_WORDS.slip("it takes the least likely word", "log p is negative: the likeliest word has the largest.")(
+    greedily(pick=torch.argmin)
 )
 
 
@@ -390,11 +348,17 @@ def beamed(
     stops_at_first=False,
     each_continues_once=False,
     only_finished=False,
+    cut=None,
+    aside=None,
     history=lambda words: words,
     give=lambda words: words[1:],
     margins=None,
 ):
-    """Beam search with one or more slips. A beginning is (words, total). Notes by how much a cut was decided."""
+    """Beam search with one or more slips. A beginning is (words, total). Notes by how much a cut was decided.
+
+    `aside`: finished sentences are put aside; there they keep a place of the beam ("place"), or take none, and the
+    search ends when there are enough ("enough") or at the limit ("limit").
+    """
 
     def answer(log_p, start, end, width, limit):
         def place(beginning):
@@ -404,7 +368,7 @@ def beamed(
         def is_finished(beginning):
             return finishes and len(beginning[0]) > 1 and beginning[0][-1] == end
 
-        kept = [([start], first)]
+        kept, apart = [([start], first)], []
         for _ in range(limit):
             longer = [beginning for beginning in kept if is_finished(beginning)] if keeps_finished else []
             for words, total in (beginning for beginning in kept if not is_finished(beginning)):
@@ -413,16 +377,23 @@ def beamed(
                 longer += [max(grown, key=place)] if each_continues_once and len(words) > 1 else grown
             if not longer:
                 break
-            ranked = sorted(longer, key=place, reverse=True)
-            kept = ranked[:width]
+            ranked = sorted(longer, key=(lambda one: cut(one[1], len(one[0]) - 1)) if cut else place, reverse=True)
+            kept = ranked[: width - len(apart) if aside == "place" else width]
+            if aside:
+                apart += filter(is_finished, kept)
+                kept = [beginning for beginning in kept if not is_finished(beginning)]
+                if not kept or (aside == "enough" and len(apart) >= width):
+                    break
+                continue
             if margins is not None and len(ranked) > width:
                 margins.append(place(ranked[width - 1]) - place(ranked[width]))
             if all(map(is_finished, kept)) or stops_at_first and any(map(is_finished, kept)):
                 break
         if margins is not None and len(kept) > 1:
             margins.append(place(kept[0]) - place(kept[1]))
+        kept = apart + kept
         done = [beginning for beginning in kept if is_finished(beginning)]
-        return give(max((only_finished or stops_at_first) and done or kept, key=place)[0])
+        return give(max((only_finished or stops_at_first == "finished") and done or kept, key=place)[0])
 
     return answer
 
@@ -445,6 +416,22 @@ def clear_cut(arguments) -> bool:
     return min(margins, default=1.0) > 1e-4
 
 
+def hardly_ends(generator: torch.Generator, words: int) -> torch.Tensor:
+    p = table(generator, words)
+    p[:, 1] = 1e-6
+    return p / p.sum(-1, keepdim=True)
+
+
+def never_ends(generator: torch.Generator, words: int) -> torch.Tensor:
+    """After each word one is likelier than the others, so that the first place is never in doubt."""
+    p = 0.22 + 0.02 * torch.rand(words, words, generator=generator, dtype=torch.float64)
+    p[:, 1] = 1e-9
+    others = torch.tensor([word for word in range(words) if word != 1])
+    favourite = others[torch.randint(len(others), (words,), generator=generator)]
+    p[torch.arange(words), favourite] = 0.34
+    return p / p.sum(-1, keepdim=True)
+
+
 SLIPS_OF_THE_BEAM = (
     beamed(rank=by_sum),
     beamed(gain=exponential),
@@ -452,14 +439,22 @@ SLIPS_OF_THE_BEAM = (
     beamed(each_continues_once=True),
     beamed(keeps_finished=False),
     beamed(finishes=False),
-    beamed(stops_at_first=True),
+    beamed(stops_at_first="finished"),
     beamed(only_finished=True),
     beamed(rank=lambda total, written: total / (written + 1)),
-    beamed(history=lambda words: words[-1:]),
+    beamed(history=the_last),
+    beamed(history=without_start),
 )
 
 
 def beam_cases(generator: torch.Generator) -> list[Case]:
+    return beams_of(generator.initial_seed())
+
+
+@cache
+def beams_of(seed: int) -> list[Case]:
+    """Kept, since the search for inputs that tell slips apart takes a second or two."""
+    generator = torch.Generator().manual_seed(seed)
     # After <bos> 0: 2 or 3. After 2 much may come, after 3 the end 1.
     small = torch.tensor(
         [[0.08, 0.12, 0.5, 0.3], [0.1, 0.2, 0.3, 0.4], [0.17, 0.4, 0.23, 0.2], [0.01, 0.94, 0.03, 0.02]]
@@ -468,10 +463,20 @@ def beam_cases(generator: torch.Generator) -> list[Case]:
     short = torch.tensor(
         [[0.07, 0.41, 0.39, 0.13], [0.1, 0.2, 0.3, 0.4], [0.06, 0.13, 0.11, 0.7], [0.12, 0.72, 0.09, 0.07]]
     )
+    # Whoever cuts by sums, or keeps finished sentences, ends with 2 3 0 1.
+    overtaken = torch.tensor(
+        [
+            [0.0685, 0.3530, 0.2919, 0.2866],
+            [0.1256, 0.3615, 0.0632, 0.4497],
+            [0.1678, 0.0365, 0.3379, 0.4578],
+            [0.4663, 0.0283, 0.4295, 0.0760],
+        ]
+    )
     inputs = [
         ("width 1, which is greedy", small, 0.0, 0, 1, 1, 5),
         ("a likely sentence with an unlikely first word", small, 0.0, 0, 1, 2, 5),
         ("a short sentence and a long one", short, 0.0, 0, 1, 2, 5),
+        ("finished sentences that are overtaken", overtaken, 0.0, 0, 1, 2, 6),
         ("a limit of one word", small, 0.0, 0, 1, 3, 1),
         ("a width greater than the vocabulary", short, 0.0, 0, 1, 6, 4),
     ]
@@ -496,92 +501,87 @@ def beam_cases(generator: torch.Generator) -> list[Case]:
     return cases[:-1] + [Case("a model that looks at two words", arguments) for arguments in drawn] + cases[-1:]
 
 
+BEAM_WORDS = Exercise("beam_words", "transformer_trained", beam_cases, beamed(), BEAM, drive=drive_writer)
+
+BEAM_WORDS.slip(
+    "sums of different lengths are compared",
+    "Every further word makes the sum smaller, so the shortest sentence wins. What is to be compared here?",
+)(beamed(rank=by_sum))
+
+
+PRODUCT = {"gain": exponential, "add": lambda total, gain: total * gain, "first": 1.0}
+BEAM_WORDS.slip(
+    "the product of many probabilities is rounded to 0",
+    "No float holds so small a number, and then all beginnings seem equal. Stay with the logarithms.",
+)(beamed(rank=lambda total, written: total ** (1 / written), **PRODUCT))
+BEAM_WORDS.slip(
+    "probabilities are multiplied",
+    "A product gets smaller with each word, which favours the short, and at last it is rounded to 0. What does "
+    "log p do to a product?",
+)(beamed(rank=by_sum, **PRODUCT))
+BEAM_WORDS.slip(
+    "probabilities are added", "The probability of a sentence is a product; its logarithm is a sum of log p."
+)(beamed(gain=exponential))
+BEAM_WORDS.slip(
+    "only one beginning is kept", "That is greedy decoding. How many beginnings does a beam of this width keep?"
+)(width_one)
+BEAM_WORDS.slip(
+    "each beginning is continued in one way only",
+    "All continuations of all beginnings compete, and two of the best may come from the same beginning.",
+)(beamed(each_continues_once=True))
+BEAM_WORDS.slip(
+    "finished sentences are lost", "A beginning that ends in the end mark is not continued, but it still competes."
+)(beamed(keeps_finished=False))
+BEAM_WORDS.slip(
+    "a finished sentence is continued",
+    "After the end mark there is nothing more to write. What do you do with a beginning that ends in it?",
+)(beamed(finishes=False))
+BEAM_WORDS.slip(
+    "the search stops at the first finished sentence",
+    "Another beginning may still become better. When are all of them finished?",
+)(beamed(stops_at_first="finished"))
+BEAM_WORDS.slip(
+    "the search stops at the first finished sentence",
+    "Another beginning may still become better. When are all of them finished?",
+)(beamed(stops_at_first="best"))
+BEAM_WORDS.slip(
+    "the beam is cut by the sum, and divided only at the end",
+    "The rule ranks by log p a word in every round. What may the cut lose, if it goes by the sum?",
+)(beamed(cut=by_sum))
+BEAM_WORDS.slip(
+    "a finished sentence keeps its place for good",
+    "A finished sentence goes on competing: it may be cut like the others, and then its place is free again.",
+)(beamed(aside="place"))
+for aside in ("enough", "limit"):
+    BEAM_WORDS.slip(
+        "finished sentences take no place in the beam",
+        "Finished or not, all compete for the same places: only so many are kept as the width allows.",
+    )(beamed(aside=aside))
+BEAM_WORDS.slip(
+    "unfinished sentences may not win", "At the limit the best of all that is kept is wanted, finished or not."
+)(beamed(only_finished=True))
+BEAM_WORDS.slip(
+    "the start mark is counted in the length",
+    "Divide by the number of words that were written; the start mark was given.",
+)(beamed(rank=lambda total, written: total / (written + 1)))
+BEAM_WORDS.slip("the start mark is returned too", "Only what was written is wanted. The start mark was given.")(
+    beamed(give=lambda words: words)
+)
+
+
+@BEAM_WORDS.slip("the end mark is left out", "The end mark was written, so it belongs to what is returned.")
 def beam_without_end(log_p, start, end, width, limit):
     return [word for word in beamed()(log_p, start, end, width, limit) if word != end]
 
 
-PRODUCT = {"gain": exponential, "add": lambda total, gain: total * gain, "first": 1.0}
-BEAM_WORDS = Exercise(
-    "beam_words",
-    "transformer_trained",
-    beam_cases,
-    beamed(),
-    (
-        Misconception(
-            "sums of different lengths are compared",
-            "Every further word makes the sum smaller, so the shortest sentence wins. What is to be compared here?",
-            beamed(rank=by_sum),
-        ),
-        Misconception(
-            "the product of many probabilities is rounded to 0",
-            "No float holds so small a number, and then all beginnings seem equal. Stay with the logarithms.",
-            beamed(rank=lambda total, written: total ** (1 / written), **PRODUCT),
-        ),
-        Misconception(
-            "probabilities are multiplied",
-            "A product gets smaller with each word, which favours the short, and at last it is rounded to 0. What does "
-            "log p do to a product?",
-            beamed(rank=by_sum, **PRODUCT),
-        ),
-        Misconception(
-            "probabilities are added",
-            "The probability of a sentence is a product; its logarithm is a sum of log p.",
-            beamed(gain=exponential),
-        ),
-        Misconception(
-            "only one beginning is kept",
-            "That is greedy decoding. How many beginnings does a beam of this width keep?",
-            width_one,
-        ),
-        Misconception(
-            "each beginning is continued in one way only",
-            "All continuations of all beginnings compete, and two of the best may come from the same beginning.",
-            beamed(each_continues_once=True),
-        ),
-        Misconception(
-            "finished sentences are lost",
-            "A beginning that ends in the end mark is not continued, but it still competes.",
-            beamed(keeps_finished=False),
-        ),
-        Misconception(
-            "a finished sentence is continued",
-            "After the end mark there is nothing more to write. What do you do with a beginning that ends in it?",
-            beamed(finishes=False),
-        ),
-        Misconception(
-            "the search stops at the first finished sentence",
-            "Another beginning may still become better. When are all of them finished?",
-            beamed(stops_at_first=True),
-        ),
-        Misconception(
-            "unfinished sentences may not win",
-            "At the limit the best of all that is kept is wanted, finished or not.",
-            beamed(only_finished=True),
-        ),
-        Misconception(
-            "the start mark is counted in the length",
-            "Divide by the number of words that were written; the start mark was given.",
-            beamed(rank=lambda total, written: total / (written + 1)),
-        ),
-        Misconception(
-            "the start mark is returned too",
-            "Only what was written is wanted. The start mark was given.",
-            beamed(give=lambda words: words),
-        ),
-        Misconception(
-            "the end mark is left out",
-            "The end mark was written, so it belongs to what is returned.",
-            beam_without_end,
-        ),
-        Misconception(
-            "the model is handed the last word alone",
-            "The next word may depend on all before it. Hand over the whole beginning.",
-            beamed(history=lambda words: words[-1:]),
-        ),
-    ),
-    BEAM,
-    drive=drive_writer,
-)
+BEAM_WORDS.slip(
+    "the model is handed the last word alone",
+    "The next word may depend on all before it. Hand over the whole beginning.",
+)(beamed(history=the_last))
+BEAM_WORDS.slip(
+    "from the second step on the start mark is not handed over",
+    "The list that the model gets begins with the start mark, at every step. What does yours get at the second?",
+)(beamed(history=without_start))
 
 
 # ---- part_is_worth(train, share_right, seeds) ----
@@ -625,7 +625,7 @@ def drive_worth(answer, table, seeds):
         part, seed = model
         return table[int(part), seed, ("new", "training").index(rows)].item()
 
-    return answer(train, share_right, list(seeds))
+    return answer(train, share_right, seeds)
 
 
 def worth(
@@ -647,81 +647,59 @@ def worth(
     return answer
 
 
+PART_IS_WORTH = Exercise("part_is_worth", "transformer_trained", worth_cases, worth(), PARTS, drive=drive_worth)
+
+PART_IS_WORTH.slip(
+    "the difference has the wrong sign",
+    "A part that helps must come out with a positive number. Which share is subtracted from which?",
+)(worth(lambda right, seed, other: right(False, seed) - right(True, seed)))
+PART_IS_WORTH.slip(
+    "the sign of the difference is lost",
+    "A part may do harm, too. What does your function say of one with which fewer rows are right?",
+)(worth(lambda right, seed, other: abs(right(True, seed) - right(False, seed))))
+PART_IS_WORTH.slip(
+    "it is measured on the training rows",
+    "What a model has seen in training it may know by heart. Which rows tell what it has understood?",
+)(worth(rows="training"))
+PART_IS_WORTH.slip(
+    "with and without are measured on different rows",
+    "Two things differ between your two numbers: the part, and the rows. Let only one differ.",
+)(worth(lambda right, seed, other: right(True, seed) - right(False, seed, "training")))
+PART_IS_WORTH.slip(
+    "with and without have different seeds",
+    "Two things differ between your two trainings: the part, and the seed. Let only one differ.",
+)(worth(lambda right, seed, other: right(True, seed) - right(False, other)))
+PART_IS_WORTH.slip(
+    "only the first seed is used", "One training may be lucky. Where does your function go through the seeds?"
+)(worth(of=lambda seeds: seeds[:1]))
+PART_IS_WORTH.slip(
+    "the differences are averaged",
+    "Wanted is one difference for each seed: a mean does not show how far they lie apart.",
+)(worth(gathered=lambda values: sum(values) / len(values)))
+PART_IS_WORTH.slip("the differences are added up", "Wanted is one difference for each seed, in a list.")(
+    worth(gathered=sum)
+)
+
+
+@PART_IS_WORTH.slip(
+    "the best seeds are compared",
+    "The best of several trainings is the luckiest, and the two lucky ones may have different seeds.",
+)
 def best_of_each(train, share_right, seeds):
     with_it, without = ([share_right(train(part, seed), "new") for seed in seeds] for part in (True, False))
     return max(with_it) - max(without)
 
 
-PART_IS_WORTH = Exercise(
-    "part_is_worth",
-    "transformer_trained",
-    worth_cases,
-    worth(),
-    (
-        Misconception(
-            "the difference has the wrong sign",
-            "A part that helps must come out with a positive number. Which share is subtracted from which?",
-            worth(lambda right, seed, other: right(False, seed) - right(True, seed)),
-        ),
-        Misconception(
-            "the sign of the difference is lost",
-            "A part may do harm, too. What does your function say of one with which fewer rows are right?",
-            worth(lambda right, seed, other: abs(right(True, seed) - right(False, seed))),
-        ),
-        Misconception(
-            "it is measured on the training rows",
-            "What a model has seen in training it may know by heart. Which rows tell what it has understood?",
-            worth(rows="training"),
-        ),
-        Misconception(
-            "with and without are measured on different rows",
-            "Two things differ between your two numbers: the part, and the rows. Let only one differ.",
-            worth(lambda right, seed, other: right(True, seed) - right(False, seed, "training")),
-        ),
-        Misconception(
-            "with and without have different seeds",
-            "Two things differ between your two trainings: the part, and the seed. Let only one differ.",
-            worth(lambda right, seed, other: right(True, seed) - right(False, other)),
-        ),
-        Misconception(
-            "only the first seed is used",
-            "One training may be lucky. Where does your function go through the seeds?",
-            worth(of=lambda seeds: seeds[:1]),
-        ),
-        Misconception(
-            "the differences are averaged",
-            "Wanted is one difference for each seed: a mean does not show how far they lie apart.",
-            worth(gathered=lambda values: sum(values) / len(values)),
-        ),
-        Misconception(
-            "the differences are added up",
-            "Wanted is one difference for each seed, in a list.",
-            worth(gathered=sum),
-        ),
-        Misconception(
-            "the best seeds are compared",
-            "The best of several trainings is the luckiest, and the two lucky ones may have different seeds.",
-            best_of_each,
-        ),
-        Misconception(
-            "it is a ratio, not a difference",
-            "From 0.2 to 0.9 the share has risen by 0.7. Subtract.",
-            worth(lambda right, seed, other: right(True, seed) / right(False, seed)),
-        ),
-        Misconception(
-            "the share without the part is not taken away",
-            "A model without the part may get many right as well. What is the part itself worth?",
-            worth(lambda right, seed, other: right(True, seed)),
-        ),
-        Misconception(
-            "the differences are sorted",
-            "The first difference belongs to the first seed. In which order are the seeds given?",
-            worth(gathered=sorted),
-        ),
-    ),
-    PARTS,
-    drive=drive_worth,
+PART_IS_WORTH.slip("it is a ratio, not a difference", "From 0.2 to 0.9 the share has risen by 0.7. Subtract.")(
+    worth(lambda right, seed, other: right(True, seed) / right(False, seed))
 )
+PART_IS_WORTH.slip(
+    "the share without the part is not taken away",
+    "A model without the part may get many right as well. What is the part itself worth?",
+)(worth(lambda right, seed, other: right(True, seed)))
+PART_IS_WORTH.slip(
+    "the differences are sorted", "The first difference belongs to the first seed. In which order are the seeds given?"
+)(worth(gathered=sorted))
 
 
 # ---- six cards, to be written backwards, by a model without positions; and what positions are worth ----
@@ -802,6 +780,7 @@ POSITIONS_ARE_WORTH = Question(
 
 # ---- at which temperature does a draw take the likeliest word half of the time? ----
 
+
 LOGITS = torch.tensor([3.0, 2.0, 1.2, 0.8, 0.0, -1.0], dtype=torch.float64)
 
 
@@ -838,6 +817,5 @@ HALF_TEMPERATURE = Question(
     TEMPERATURE,
     tolerance=0.04,
 )
-
 
 ASKED = [NEXT_WORD_LOSS, GREEDY_WORDS, BEAM_WORDS, HALF_TEMPERATURE, BEST_WITHOUT, PART_IS_WORTH, POSITIONS_ARE_WORTH]

@@ -107,7 +107,8 @@ def _compare(asked: Exercise | Question, wanted: object, text: str, seed: int) -
         raise Wrong(f"✗ {asked.name}: {missing}.")
     if isinstance(asked, Question):
         return ask(replace(asked, right=lambda: wanted), courier.unpack(found.get("value")))
-    replayed = _Replayed(**{**vars(asked), "cases": lambda generator: wanted})
+    drawn = iter([wanted])  # once: the kernel cannot be asked again
+    replayed = _Replayed(**{**vars(asked), "cases": lambda generator: next(drawn, []), "banned": ()})
     if "value" in found:
         return examine(replayed, courier.unpack(found["value"]), seed)
     outcomes = [_unpack_outcome(packed) for packed in found["outcomes"]]

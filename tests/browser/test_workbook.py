@@ -7,6 +7,7 @@ import pytest
 pytestmark = pytest.mark.browser
 
 WRONG = "return x @ W_x.T + state @ W_h.T + b"
+BACKGROUND = "(element) => getComputedStyle(element).backgroundColor"
 RIGHT = "return torch.tanh(x @ W_x.T + state @ W_h.T + b)"
 
 
@@ -32,11 +33,14 @@ def test_an_answer_gets_its_hint_then_its_tick_and_the_start_page_shows_it(lab, 
     said = page.locator(".jp-CodeCell", has_text='checks.check("rnn_step"').locator(".jp-OutputArea")
     answer(page, WRONG)
     said.get_by_text("✗ rnn_step: the tanh is missing.").wait_for(timeout=300_000)
+    assert said.get_by_role("link", name="A recurrence, by hand").count() == 1
+    assert said.locator("[data-mime-type='application/vnd.jupyter.stderr']").evaluate(BACKGROUND) == "rgba(0, 0, 0, 0)"
     shoot(page, "workbook-hint")
     show(page, "lab_hint")
     answer(page, RIGHT)
     said.get_by_text("✓ rnn_step: right on all").wait_for(timeout=300_000)
     assert "✗" not in said.inner_text()
+    assert said.get_by_role("link", name="Reading a whole batch").count() == 1
     shoot(page, "workbook-tick")
     for _ in range(2):
         page.goto(f"{lab.base}/?token={lab.token}")
@@ -44,3 +48,5 @@ def test_an_answer_gets_its_hint_then_its_tick_and_the_start_page_shows_it(lab, 
         row.wait_for(timeout=300_000)
         row.scroll_into_view_if_needed()
     shoot(page, "workbook-progress")
+    page.get_by_role("heading", name="Next: Reading a whole batch").get_by_role("link").click()
+    page.get_by_role("heading", name="2 · Reading a whole batch").wait_for(timeout=300_000)

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from course_lib import attention, masks
 from wrong_answers import right, right_value, wrong, wrong_value
 
 # ---- first_weights, padded_weights ----
@@ -566,3 +567,113 @@ wrong_value("hiding_cost", -3.14, "the sign is the wrong way round")
 wrong_value("hiding_cost", 22.0, "that is a factor, not nats")
 right_value("hiding_cost", 3.14)
 right_value("hiding_cost", 3)
+
+
+# ---- what learners wrote who saw neither solution nor bank ----
+
+
+@wrong("additive_score", "the numbers are right, but in the shape (1, 1, 1) in place of (1, 1)")
+def as_in_the_lesson(query, keys, W_s, W_h, v):  # there: one sentence, every query with every key
+    return torch.tanh((query @ W_s.T)[:, None] + (keys @ W_h.T)[None]) @ v
+
+
+@wrong("additive_score", "the query is not used")
+def query_forgotten(query, keys, W_s, W_h, v):
+    return torch.tanh(keys @ W_h.T) @ v
+
+
+@wrong("additive_score", "the states are not used")
+def keys_forgotten(query, keys, W_s, W_h, v):
+    return (torch.tanh(query @ W_s.T) @ v)[:, None].expand(-1, keys.shape[1])
+
+
+@wrong("additive_score", "it calls course_lib.attention.AdditiveScore, which is not to be used")
+def with_the_librarys_score(query, keys, W_s, W_h, v):
+    score = attention.AdditiveScore(query.shape[1], keys.shape[2], len(v)).to(query.dtype)
+    score.query_projection.weight.data, score.key_projection.weight.data = W_s, W_h
+    score.key_projection.bias.data.zero_()
+    score.energy.weight.data = v[None]
+    return score(query, score.project_keys(keys)).detach()
+
+
+@wrong("attend_to", "in result 1 of 2, the numbers are right, but in the shape (1, 1, 1) in place of (1, 1)")
+def context_keeps_its_axis(scores, states, lengths):
+    weights = stable(torch.where(open_(scores, lengths), scores, -torch.inf), 1).nan_to_num(0)
+    return weights[:, None] @ states, weights
+
+
+@wrong("attend_to", "in result 2 of 2, the numbers are right, but in the shape (1, 2, 1) in place of (1, 2)")
+def weights_keep_their_axis(scores, states, lengths):
+    weights = scores.masked_fill(~open_(scores, lengths), -torch.inf).softmax(1).nan_to_num(0)[..., None]
+    return (weights * states).sum(1), weights
+
+
+@wrong("attend_to", "it calls course_lib.masks.masked_softmax, which is not to be used")
+def with_the_librarys_softmax(scores, states, lengths):
+    weights = masks.masked_softmax(scores, open_(scores, lengths))
+    return mix(weights, states), weights
+
+
+@wrong("every_step", "large scores overflow")
+def exponentials_over_their_sum(scores, states, mask):
+    powers = scores.exp() * mask[:, None]
+    weights = powers / powers.sum(-1, keepdim=True)
+    return weights @ states, weights
+
+
+@wrong("every_step", "the results stand in each other's places")
+def weights_come_first(scores, states, mask):
+    weights = scores.masked_fill(~mask[:, None], -torch.inf).softmax(-1)
+    return weights, weights @ states
+
+
+@wrong("every_step", "the mask is the wrong way round")
+def open_is_closed(scores, states, mask):
+    weights = scores.masked_fill(mask[:, None], -torch.inf).softmax(-1)
+    return weights @ states, weights
+
+
+@wrong("alignment_error", "a pair of brackets is missing")
+def a_bracket_is_missing(proposed, sure, possible):
+    both = [(len(A & S), len(A & P), len(A) + len(S)) for A, S, P in zip(proposed, sure, possible, strict=True)]
+    hit_sure, hit_possible, all_links = map(sum, zip(*both, strict=True))
+    return 1 - hit_sure + hit_possible / all_links
+
+
+@wrong("alignment_error", "sentences without sure links are left out")
+def skips_sentences_without_sure_links(proposed, sure, possible):
+    hits = links = 0
+    for A, S, P in zip(proposed, sure, possible, strict=True):
+        if not S:
+            continue
+        hits += len(A & S) + len(A & P)
+        links += len(A) + len(S)
+    return 1 - hits / links
+
+
+@wrong("alignment_error", "it changes its argument proposed in place")
+def empties_the_callers_sets(proposed, sure, possible):
+    hits, links = 0, sum(map(len, proposed)) + sum(map(len, sure))
+    for A, S, P in zip(proposed, sure, possible, strict=True):
+        while A:
+            link = A.pop()
+            hits += (link in S) + (link in P)
+    return 1 - hits / links
+
+
+@wrong("alignment_error", "it changes its argument proposed in place")
+def intersects_in_place(proposed, sure, possible):
+    links = sum(map(len, proposed)) + sum(map(len, sure))
+    hits = sum(len(A & S) for A, S in zip(proposed, sure, strict=True))
+    for A, P in zip(proposed, possible, strict=True):
+        A &= P
+        hits += len(A)
+    return 1 - hits / links
+
+
+@wrong("alignment_error", "it changes its argument sure in place")
+def empties_the_callers_list(proposed, sure, possible):
+    hits, links = 0, sum(map(len, proposed)) + sum(map(len, sure))
+    for A, P in zip(proposed, possible, strict=True):
+        hits += len(A & sure.pop(0)) + len(A & P)
+    return 1 - hits / links

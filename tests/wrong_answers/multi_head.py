@@ -123,8 +123,8 @@ for entry, faults in enumerate(
         wrong_value("head_shapes", [*(Q, A, M)[:entry], shape, *(Q, A, M)[entry + 1 :]], says)
 wrong_value("head_shapes", [(2, 4, 10, 64), A, (2, 10, 256)], "queries: each head has all 64 numbers")
 wrong_value("head_shapes", [(4, 10, 16), (4, 10, 10), (10, 64)], "queries: the batch has gone")
-wrong_value("head_shapes", [Q, A, (2, 640)], "entry 3 of [[2, 4, 10, 16], [2, 4, 10, 10], [2, 640]] is not right")
-wrong_value("head_shapes", [Q, A], "[[2, 4, 10, 16], [2, 4, 10, 10]] has 2 of 3 entries")
+wrong_value("head_shapes", [Q, A, (2, 640)], "entry 3 of [(2, 4, 10, 16), (2, 4, 10, 10), (2, 640)] is not right")
+wrong_value("head_shapes", [Q, A], "[(2, 4, 10, 16), (2, 4, 10, 10)] has 2 of 3 entries")
 wrong_value("head_shapes", 64, "64 is a number")
 
 
@@ -469,7 +469,7 @@ for parameters, says in {
     262_144: "parameters: that is one matrix",
     786_432: "parameters: W_O is forgotten",
     1_050_624: "parameters: the biases are counted",
-    131_072: "parameters: the heads' matrices are counted as 64 × 64",
+    131_072: "parameters: that is one eighth of them",
     16_384: "parameters: the heads' matrices are counted as 64 × 64",
 }.items():
     wrong_value("cost_of_heads", [parameters, 80_000], says)
@@ -630,3 +630,65 @@ for value, says in {
     0.8: "0.8 is not right",
 }.items():
     wrong_value("right_without_its_head", value, says)
+
+
+# ---- what learners wrote who saw neither solution nor bank ----
+
+
+@wrong("merge_heads", "the batch and the heads are swapped")
+def swaps_batch_and_heads(x):
+    batch, heads, n, d_head = x.shape
+    return x.swapaxes(0, 1).reshape(batch, n, heads * d_head)
+
+
+@wrong("leave_out_head", "one number of every head is left out")
+def last_axis_is_zeroed(found, W_o, gone):
+    silent = found.clone()
+    silent[..., gone] = 0
+    return joined_of(silent) @ W_o
+
+
+@wrong("leave_out_head", "heads are counted from 1")
+def counted_from_one(found, W_o, gone):
+    return weighed_heads(found, W_o, [0.0 if head == gone else 1.0 for head in range(1, found.shape[1] + 1)])
+
+
+@wrong("leave_out_head", "a neighbouring head is left out")
+def one_before(found, W_o, gone):
+    silent = found.clone()
+    silent[:, gone - 1] = 0
+    return joined_of(silent) @ W_o
+
+
+@right("leave_out_head")
+def sum_of_the_others(found, W_o, gone):
+    d = found.shape[-1]
+    return sum(found[:, i] @ W_o[i * d : (i + 1) * d] for i in range(found.shape[1]) if i != gone)
+
+
+@wrong("multi_head_attention", "the scores are divided by the root of the number of words")
+def root_of_the_words(x, W_q, W_k, W_v, W_o, heads, mask):
+    Q, K, V = (torch.stack((x @ W).chunk(heads, -1), 1) for W in (W_q, W_k, W_v))
+    weights = (Q @ K.mT / x.shape[1] ** 0.5).masked_fill(~mask, -torch.inf).softmax(-1).nan_to_num(0.0)
+    return joined_of(weights @ V) @ W_o, weights
+
+
+@wrong("multi_head_attention", "the scores are divided by the root of the number of words")
+def root_of_the_words_and_nan(x, W_q, W_k, W_v, W_o, heads, mask):
+    Q, K, V = (torch.stack((x @ W).chunk(heads, -1), 1) for W in (W_q, W_k, W_v))
+    weights = (Q @ K.mT / Q.shape[2] ** 0.5).masked_fill(~mask, -torch.inf).softmax(-1)
+    return joined_of(weights @ V) @ W_o, weights
+
+
+@wrong("multi_head_attention", "a word with nothing to look at gives NaN")
+def torchs_own_module(x, W_q, W_k, W_v, W_o, heads, mask):
+    batch, n, d = x.shape
+    layer = nn.MultiheadAttention(d, heads, bias=False, batch_first=True, dtype=x.dtype)
+    layer.in_proj_weight.data = torch.cat([W_q.T, W_k.T, W_v.T])
+    layer.out_proj.weight.data = W_o.T
+    closed = (~mask).expand(batch, heads, n, n).reshape(batch * heads, n, n)
+    with torch.no_grad():
+        return layer(x, x, x, attn_mask=closed, average_attn_weights=False)
+
+
+wrong_value("right_without_its_head", 1 / 8, "that would be luck with eight symbols")

@@ -566,7 +566,7 @@ def scales_the_query_itself(query, key, value, mask):
     return both(safe(dots(query, key), mask), value)
 
 
-@wrong("scaled_attention", "in result 1 of 2, the result has the wrong shape (1, 1, 3, 2), not (1, 1, 2, 3)")
+@wrong("scaled_attention", "in result 1 of 2, axes 3 and 2 stand in each other's places")
 def turns_the_output(query, key, value, mask):
     weights = safe(dots(query, key) / query.shape[-1] ** 0.5, mask)
     return (weights @ value).transpose(2, 3), weights

@@ -599,3 +599,38 @@ def shares_in_numpy(weights, values):
     a = w @ v
     squares = np.maximum((a**2).sum(1, keepdims=True), 1e-30)
     return w * (a @ v.T) / squares
+
+
+# ---- what learners wrote who saw neither solution nor bank ----
+
+
+@wrong("dropped", "a share of 1 leaves nothing at inference either")
+def nothing_is_left_at_share_one(x, kept, share, training):
+    if share == 1:
+        return torch.zeros_like(x)
+    return x * kept / (1 - share) if training else x
+
+
+@wrong("dropped", "it drops what should stay")
+def mask_turned_round(x, kept, share, training):
+    return torch.where(kept, 0.0, x / (1 - share)) if training else x
+
+
+@wrong("hiding_costs", "along the last axis everything stands one place off")
+def the_next_word_is_hidden(log_probability, words, unk):
+    costs = []
+    for i in range(len(words)):
+        hidden = words.clone()
+        hidden[(i + 1) % len(words)] = unk
+        costs.append(log_probability(words) - log_probability(hidden))
+    return torch.stack(costs)
+
+
+@wrong("hiding_costs", "along the last axis everything stands one place off")
+def the_word_before_is_hidden(log_probability, words, unk):
+    costs = []
+    for i in range(len(words)):
+        hidden = words.clone()
+        hidden[i - 1] = unk
+        costs.append(log_probability(words) - log_probability(hidden))
+    return torch.stack(costs)

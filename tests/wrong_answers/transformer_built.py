@@ -7,6 +7,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from course_lib import masks, positions
 from wrong_answers import right, right_value, wrong, wrong_value
 
 # ---- add_positions ----
@@ -182,7 +183,7 @@ def one_angle_a_column(x, start):
 # ---- layer_norm ----
 
 
-@wrong("layer_norm", "epsilon stands outside the root, and the squares are divided by d − 1")
+@wrong("layer_norm", "the squares are divided by d − 1")
 def as_it_was_given(x, gain, bias, epsilon):
     mean = x.mean(-1, keepdim=True)
     std = x.std(-1, keepdim=True)
@@ -589,3 +590,124 @@ wrong_value("cross_shape", [5, 6, 32], "that is the shape of what comes out")
 wrong_value("cross_shape", (5, 4, 7, 9), "<bos> is counted twice")
 right_value("cross_shape", (5, 4, 6, 9))
 right_value("cross_shape", [5, 4, 6, 9])
+
+
+# ---- what learners wrote who saw neither solution nor bank ----
+
+
+def code_of(n, start, d, exponent):
+    angles = (
+        torch.arange(start, start + n)[:, None] / 10000 ** torch.tensor([exponent(i) for i in range(d // 2)]).double()
+    )
+    return torch.stack([angles.sin(), angles.cos()], -1).flatten(1)
+
+
+@wrong("add_positions", "the exponent of the last clock is 1")
+def first_clock_to_last(x, start):  # the exponents go from 0 to 1
+    d = x.shape[2]
+    return x + code_of(x.shape[1], start, d, lambda i: i / max(d / 2 - 1, 1)).to(x.dtype)
+
+
+@wrong("add_positions", "the exponent is rounded to a whole number")
+def floor_division(x, start):
+    d = x.shape[2]
+    return x + code_of(x.shape[1], start, d, lambda i: 2 * i // d).to(x.dtype)
+
+
+@wrong("add_positions", "the exponent is i/d, not 2i/d")
+def floor_of_the_column(x, start):  # i // 2 of the column where 2 i is wanted
+    d = x.shape[2]
+    return x + code_of(x.shape[1], start, d, lambda i: (2 * i) // 2 / d).to(x.dtype)
+
+
+@wrong("add_positions", "it calls course_lib.positions, which is not to be used")
+def with_the_librarys_table(x, start):
+    return x + positions.sinusoidal_table(start + x.shape[1], x.shape[2])[start:].to(x.dtype)
+
+
+@wrong("layer_norm", "the norm runs over axis 1")
+def over_axis_one(x, gain, bias, epsilon):
+    deviation = x - x.mean(1, keepdim=True)
+    return gain * deviation / (deviation.square().mean(1, keepdim=True) + epsilon).sqrt() + bias
+
+
+@wrong("layer_norm", "it calls torch.nn.functional.layer_norm, which is not to be used")
+def with_torchs_function(x, gain, bias, epsilon):
+    return F.layer_norm(x, (x.shape[-1],), gain, bias, epsilon)
+
+
+@wrong("layer_norm", "it calls torch.nn.functional.layer_norm, which is not to be used")
+def with_torchs_module(x, gain, bias, epsilon):
+    norm = nn.LayerNorm(x.shape[-1], epsilon, dtype=x.dtype)
+    norm.weight.data, norm.bias.data = gain, bias
+    return norm(x).detach()
+
+
+@wrong("layer_norm", "it calls torch.layer_norm, which is not to be used")
+def with_torchs_operator(x, gain, bias, epsilon):
+    return torch.layer_norm(x, gain.shape, gain, bias, epsilon)
+
+
+@wrong("pre_norm_layer", "there is a norm too many")
+def one_norm_more(x, mask, attend, feed, norm_1, norm_2):
+    x = x + attend(norm_1(x), mask)
+    x = x + feed(norm_2(x))
+    return norm_2(x)
+
+
+@wrong("pre_norm_layer", "there is a norm too many")
+def one_norm_before_all(x, mask, attend, feed, norm_1, norm_2):
+    x = norm_1(x)
+    x = x + attend(norm_1(x), mask)
+    return x + feed(norm_2(x))
+
+
+@wrong("pre_norm_layer", "the second norm is forgotten")
+def second_norm_forgotten(x, mask, attend, feed, norm_1, norm_2):
+    x = x + attend(norm_1(x), mask)
+    return x + feed(x)
+
+
+@wrong("pre_norm_layer", "the first norm is forgotten")
+def first_norm_forgotten(x, mask, attend, feed, norm_1, norm_2):
+    x = x + attend(x, mask)
+    return x + feed(norm_2(x))
+
+
+@wrong("pre_norm_layer", "the mask is the wrong way round")
+def mask_turned_round(x, mask, attend, feed, norm_1, norm_2):
+    x = x + attend(norm_1(x), ~mask)
+    return x + feed(norm_2(x))
+
+
+@wrong("three_masks", "padding is taken to be 0")
+def pad_is_zero(source, target, pad):
+    english, french = (words.bool()[:, None, None] for words in (source, target))
+    return english, french & torch.ones(target.shape[1], target.shape[1]).tril().bool(), english
+
+
+@wrong("three_masks", "the masks stand in another order")
+def decoder_first(source, target, pad):
+    english, french = (words != pad for words in (source, target))
+    causal = torch.ones(target.shape[1], target.shape[1]).tril().bool()
+    return french[:, None, None] & causal, english[:, None, None], english[:, None, None]
+
+
+@wrong("three_masks", "the masks stand in another order")
+def cross_before_decoder(source, target, pad):
+    english, french = (words != pad for words in (source, target))
+    causal = torch.ones(target.shape[1], target.shape[1]).tril().bool()
+    return english[:, None, None], english[:, None, None], french[:, None, None] & causal
+
+
+@wrong("three_masks", "in result 1 of 3, True and False have changed places")
+def padding_is_open(source, target, pad):
+    english, french = (words == pad for words in (source, target))
+    causal = torch.ones(target.shape[1], target.shape[1]).tril().bool()
+    return english[:, None, None], french[:, None, None] & causal, english[:, None, None]
+
+
+@wrong("three_masks", "it calls course_lib.masks, which is not to be used")
+def with_the_librarys_masks(source, target, pad):
+    english, french = ((words != pad)[:, None, None] for words in (source, target))
+    return english, french & masks.causal_mask(target.shape[1]), english

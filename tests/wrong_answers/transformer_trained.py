@@ -586,3 +586,127 @@ wrong_value("half_temperature", 0.79, "that is 1/T")
 wrong_value("half_temperature", 1.0, "1.0 is not right")
 right_value("half_temperature", 1.26)
 right_value("half_temperature", 1.3)
+
+
+# ---- what learners wrote who saw neither solution nor bank ----
+
+
+@wrong("next_word_loss", "padding is taken to be 0")
+def padding_is_always_zero(logits, words, pad):
+    wanted = words[:, 1:]
+    return F.cross_entropy(logits[:, :-1][wanted != 0], wanted[wanted != 0])
+
+
+@wrong("greedy_words", "from the second step on the start mark is not handed over")
+def without_start_once_it_has_words(scores, start, end, limit):
+    out = []
+    while len(out) < limit:
+        out.append(int(scores(out or [start]).argmax()))
+        if out[-1] == end:
+            break
+    return out
+
+
+@wrong("greedy_words", "there are lists in the list that it returns")
+def one_word_in_a_list_each(scores, start, end, limit):
+    words = []
+    while len(words) < limit and [end] not in words:
+        words.append([int(scores([start, *(word for (word,) in words)]).argmax())])
+    return words
+
+
+def beam_with(
+    log_p, start, end, width, limit, rank, shrinks=False, aside=False, history=lambda start, words: [start, *words]
+):
+    """A beam in another style, with its cut, its width or what it does with finished sentences to be chosen."""
+    kept, finished = [([], 0.0)], []
+    for _ in range(limit):
+        grown = []
+        for words, total in kept:
+            if words and words[-1] == end:
+                grown.append((words, total))
+            else:
+                grown += [(words + [w], total + p) for w, p in enumerate(log_p(history(start, words)).tolist())]
+        grown.sort(key=rank, reverse=True)
+        if aside or shrinks:
+            kept = []
+            for one in grown[: width - (len(finished) if shrinks else 0)]:
+                (finished if one[0][-1] == end else kept).append(one)
+            if not kept or (aside and len(finished) >= width):
+                break
+        else:
+            kept = grown[:width]
+            if all(words[-1] == end for words, _ in kept):
+                break
+    return finished + kept
+
+
+def per_word(one):
+    return one[1] / len(one[0])
+
+
+def raw_sum(one):
+    return one[1]
+
+
+@wrong("beam_words", "the beam is cut by the sum, and divided only at the end")
+def cut_by_sums_and_divided_at_the_end(log_p, start, end, width, limit):
+    return max(beam_with(log_p, start, end, width, limit, raw_sum), key=per_word)[0]
+
+
+@wrong("beam_words", "a finished sentence keeps its place for good")
+def width_shrinks(log_p, start, end, width, limit):
+    return max(beam_with(log_p, start, end, width, limit, per_word, shrinks=True), key=per_word)[0]
+
+
+@wrong("beam_words", "finished sentences take no place in the beam")
+def finished_ones_set_aside(log_p, start, end, width, limit):
+    return max(beam_with(log_p, start, end, width, limit, per_word, aside=True), key=per_word)[0]
+
+
+@wrong("beam_words", "the list is empty")
+def nothing_comes_out(log_p, start, end, width, limit):
+    best = []
+    for words, _ in beam_with(log_p, start, end, width, limit, per_word):
+        if len(words) > limit:
+            best = words
+    return best
+
+
+@wrong("beam_words", "there are lists in the list that it returns")
+def words_and_their_score(log_p, start, end, width, limit):
+    return max(beam_with(log_p, start, end, width, limit, per_word), key=per_word)
+
+
+@wrong("beam_words", "there are lists in the list that it returns")
+def whole_beam(log_p, start, end, width, limit):
+    return [words for words, _ in beam_with(log_p, start, end, width, limit, per_word)]
+
+
+@wrong("beam_words", "the search stops at the first finished sentence")
+def stops_when_one_is_finished(log_p, start, end, width, limit):
+    kept = [([start], 0.0)]
+    for _ in range(limit):
+        grown = [(words + [w], total + p) for words, total in kept for w, p in enumerate(log_p(words).tolist())]
+        kept = sorted(grown, key=lambda one: one[1] / (len(one[0]) - 1), reverse=True)[:width]
+        if any(words[-1] == end for words, _ in kept):
+            break
+    return kept[0][0][1:]
+
+
+@wrong("beam_words", "the search stops at the first finished sentence")
+def first_finished_is_returned(log_p, start, end, width, limit):
+    kept = [([start], 0.0)]
+    for _ in range(limit):
+        grown = [(words + [w], total + p) for words, total in kept for w, p in enumerate(log_p(words).tolist())]
+        kept = sorted(grown, key=lambda one: one[1] / (len(one[0]) - 1), reverse=True)[:width]
+        for words, _ in kept:
+            if words[-1] == end:
+                return words[1:]
+    return kept[0][0][1:]
+
+
+@wrong("beam_words", "from the second step on the start mark is not handed over")
+def no_start_mark(log_p, start, end, width, limit):
+    history = lambda start, words: words or [start]  # noqa: E731
+    return max(beam_with(log_p, start, end, width, limit, per_word, history=history), key=per_word)[0]

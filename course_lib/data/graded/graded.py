@@ -33,25 +33,21 @@ def right(scores, mask, temperature):
     return F.softmax((scores / temperature).masked_fill(~mask, -torch.inf), -1)
 
 
-SOFTMAX_AT = Exercise(
-    "softmax_at",
-    "scaled_dot_product",
-    cases,
-    right,
-    (
-        Misconception(
-            "the scores are multiplied by the temperature",
-            "A high temperature makes the weights more alike. Do yours become more alike?",
-            lambda scores, mask, temperature: right(scores, mask, 1 / temperature),
-        ),
-        Misconception(
-            "the temperature is not used",
-            "Try two temperatures on the same scores.",
-            lambda scores, mask, temperature: right(scores, mask, 1.0),
-        ),
-    ),
-    'lesson 3, "The mask laboratory"',
+SOFTMAX_AT = Exercise("softmax_at", "scaled_dot_product", cases, right, 'lesson 3, "The mask laboratory"')
+
+
+@SOFTMAX_AT.slip(
+    "the scores are multiplied by the temperature",
+    "A high temperature makes the weights more alike. Do yours become more alike?",
 )
+def multiplied(scores, mask, temperature):
+    return right(scores, mask, 1 / temperature)
+
+
+@SOFTMAX_AT.slip("the temperature is not used", "Try two temperatures on the same scores.")
+def not_used(scores, mask, temperature):
+    return right(scores, mask, 1.0)
+
 
 # ---- a question of lesson 3, varied: other words ----
 

@@ -1,0 +1,244 @@
+"""Says in what a result differs from the right one, where no known slip explains it.
+
+A relation is said only if it holds on every input that went wrong, so the learner can check it and finds it true.
+Used by the engine alone.
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import combinations, permutations
+
+import torch
+from torch import Tensor
+
+CLOSE = {"rtol": 1e-4, "atol": 1e-6, "equal_nan": True}
+ORDINAL = ("first", "second", "third", "fourth", "fifth", "sixth")
+AXIS = {
+    -1: "the last axis",
+    -2: "the last axis but one",
+    -3: "the third axis from the end",
+}  # cases differ in their number
+ENOUGH = 6  # different numbers that a relation must hold for
+Said = tuple[str, str]  # what differs, and what to look at
+
+
+def of_numbers(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
+    """What relates the given numbers to the wanted ones, in all (given, wanted) pairs of equal shapes; None if nothing does."""
+    pairs = [(given.double(), wanted.double()) for given, wanted in pairs]
+    for relation in (_of_all_entries, _of_places, _of_sums):
+        if (said := relation(pairs)) and _supported(pairs):
+            return said
+    return _of_some_entries(pairs) or _of_direction(pairs)
+
+
+def _supported(pairs: Sequence[tuple[Tensor, Tensor]]) -> bool:
+    """Whether there are numbers enough that a relation is not one of chance."""
+    return sum(len(wanted.nan_to_num().unique()) for _, wanted in pairs) >= ENOUGH
+
+
+def of_shapes(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
+    """What relates shapes that are not equal, in all (given, wanted) pairs."""
+    given, wanted = pairs[0]
+    for axes in permutations(range(given.ndim)):
+        if list(axes) != sorted(axes) and all(
+            g.ndim == len(axes) and g.permute(axes).shape == w.shape and _close(g.permute(axes), w) for g, w in pairs
+        ):
+            moved = " and ".join(str(axis) for place, axis in enumerate(axes) if place != axis)
+            return f"axes {moved} stand in each other's places", "The numbers are right. Which axis is wanted first?"
+    if all(g.numel() == w.numel() and _close(g.flatten(), w.flatten()) for g, w in pairs):
+        return (
+            f"the numbers are right, but in the shape {tuple(given.shape)} in place of {tuple(wanted.shape)}",
+            "Which axes are wanted?",
+        )
+    for axis in range(given.ndim):
+        if all(
+            g.ndim == w.ndim + 1 and axis < g.ndim and g.shape[:axis] + g.shape[axis + 1 :] == w.shape for g, w in pairs
+        ):
+            return f"axis {axis} is left over", "Something is still to be summed or chosen along it."
+    for axis in range(wanted.ndim):
+        if all(
+            w.ndim == g.ndim + 1 and axis < w.ndim and w.shape[:axis] + w.shape[axis + 1 :] == g.shape for g, w in pairs
+        ):
+            return f"axis {axis} is missing", "Something was summed or chosen along it that is still wanted."
+    return None
+
+
+def of_lists(pairs: Sequence[tuple[list, list]]) -> Said | None:
+    """What relates lists (of words, numbers, pairs) to the wanted ones, in all pairs."""
+    for holds, what, hint in LIST_RELATIONS:
+        if all(holds(given, wanted) for given, wanted in pairs):
+            return what, hint
+    return None
+
+
+LIST_RELATIONS = (
+    (lambda g, w: not g and bool(w), "the list is empty", "Is anything appended, and is the right list returned?"),
+    (lambda g, w: g[:-1] == w and bool(g), "there is one entry too many at the end", "When should the loop have stopped?"),
+    (lambda g, w: g[1:] == w and bool(g), "there is one entry too many at the beginning", "What was given need not be returned."),
+    (lambda g, w: g == w[:-1], "the last entry is missing", "Does the loop stop one step too early?"),
+    (lambda g, w: g == w[1:], "the first entry is missing", "Where does the loop, or the slice, begin?"),
+    (lambda g, w: g == w[::-1], "the order is turned round", "The entries are right. Which is wanted first?"),
+    (lambda g, w: _sorted(g) == _sorted(w), "the entries are right, in another order", "In which order are they wanted?"),
+    (lambda g, w: len(g) < len(w) and g == w[: len(g)], "it ends too early", "What is there is right. What ends the loop?"),
+    (lambda g, w: len(g) > len(w) and w == g[: len(w)], "it goes on for too long", "The beginning is right. What ends the loop?"),
+    (lambda g, w: _within(g, w), "entries are left out", "What is there is right. Which are skipped?"),
+    (lambda g, w: _within(w, g), "there are entries too many", "All that is wanted is there. Which should not be?"),
+    (lambda g, w: len(g) == len(w) and g[:1] == w[:1], "it begins right and then leaves the way", "Go through the first wrong step by hand."),
+)  # fmt: skip
+
+
+def _sorted(values: list) -> list:
+    return sorted(values, key=repr)
+
+
+def _within(part: list, whole: list) -> bool:
+    rest = iter(whole)
+    return len(part) < len(whole) and all(any(item == other for other in rest) for item in part)
+
+
+# ---- relations of numbers ----
+
+
+def _close(given: Tensor, wanted: Tensor) -> bool:
+    return given.shape == wanted.shape and torch.allclose(given.double(), wanted.double(), **CLOSE)
+
+
+def _of_all_entries(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
+    for changed, what, hint in CHANGES:
+        if all(_close(given, changed(wanted)) and not _close(wanted, changed(wanted)) for given, wanted in pairs):
+            return what, hint
+    factors = [_factor(given, wanted) for given, wanted in pairs]
+    if None not in factors:
+        if max(factors) - min(factors) < 1e-4 * max(map(abs, factors)):
+            return f"every number is {factors[0]:.4g} times what is wanted", "Which factor or divisor is it?"
+        if max(wanted.numel() for _, wanted in pairs) > 1:
+            told = ", ".join(dict.fromkeys(f"{factor:.4g}" for factor in factors[:4]))
+            return (
+                f"within an input all numbers are off by the same factor ({told}, in the first that fail)",
+                "A factor that depends on the input: on a length, a size, or a count?",
+            )
+    shifts = [(given - wanted).flatten() for given, wanted in pairs]
+    if all(shift.numel() > 1 and torch.allclose(shift, shift[:1], **CLOSE) for shift in shifts):
+        return f"every number is {shifts[0][0]:+.4g} from what is wanted", "What is added to all of them?"
+    return None
+
+
+def _factor(given: Tensor, wanted: Tensor) -> float | None:
+    """What all wanted numbers are multiplied by; None if there is no such factor."""
+    there = wanted.abs() > 1e-6
+    if there.sum() < min(2, wanted.numel()) or given.isnan().any():
+        return None
+    factor = (given[there] / wanted[there])[0].item()
+    return factor if _close(given, factor * wanted) else None
+
+
+CHANGES: Sequence[tuple[Callable[[Tensor], Tensor], str, str]] = (
+    (torch.zeros_like, "everything is 0", "Does the result depend on what goes in?"),
+    (lambda w: -w, "every sign is the other one", "Which is taken from which?"),
+    (lambda w: 1 - w, "every number is 1 minus what is wanted", "Is a mask or a share turned round?"),
+    (lambda w: 1 / w, "every number is 1 divided by what is wanted", "Which is divided by which?"),
+    (lambda w: w.square(), "every number is the square of what is wanted", "Is a root missing?"),
+    (lambda w: w.sqrt(), "every number is the root of what is wanted", "Is there a root too many?"),
+    (lambda w: w.exp(), "every number is the exponential of what is wanted", "Is a logarithm missing?"),
+    (lambda w: w.log(), "every number is the logarithm of what is wanted", "Is there a logarithm too many?"),
+    (lambda w: w.abs(), "the signs are lost", "Where is a minus sign dropped, or a square taken?"),
+    (lambda w: w.round(), "the numbers are rounded", "Is something counted or divided in whole numbers?"),
+    (lambda w: w.clamp(min=0), "what is negative has become 0", "Is something cut off at 0?"),
+)  # fmt: skip
+
+
+def _of_places(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
+    """The right numbers, at other places."""
+    for first, second in combinations(_axes(pairs), 2):
+        if all(_close(given, wanted.transpose(first, second)) for given, wanted in pairs):
+            return f"{_named(first)} and {_named(second)} are exchanged", "Which of the two is wanted first?"
+    for axis in _axes(pairs):
+        if all(_close(given, wanted.flip(axis)) for given, wanted in pairs):
+            return f"the order along {_named(axis)} is turned round", "Where does the first one stand?"
+        for step in (1, -1):
+            if all(
+                _close(given, wanted.roll(step, axis))
+                or (wanted.shape[axis] > 1 and _close(*_shifted(given, wanted, step, axis)))
+                for given, wanted in pairs
+            ):
+                return f"along {_named(axis)} everything stands one place off", "Does counting begin at 0 or at 1?"
+    if all(_close(given.flatten().sort().values, wanted.flatten().sort().values) for given, wanted in pairs):
+        return (
+            "the right numbers stand at other places",
+            "view and reshape count on through memory; they never exchange axes. Which number belongs where?",
+        )
+    return None
+
+
+def _axes(pairs: Sequence[tuple[Tensor, Tensor]]) -> range:
+    """The axes that all results have, counted from the end."""
+    return range(-1, -1 - min(min(given.ndim, wanted.ndim) for given, wanted in pairs), -1)
+
+
+def _named(axis: int) -> str:
+    return AXIS.get(axis, f"axis {axis}")
+
+
+def _shifted(given: Tensor, wanted: Tensor, step: int, axis: int) -> tuple[Tensor, Tensor]:
+    """Both without the end that has no partner."""
+    n = given.shape[axis] - 1
+    return given.narrow(axis, max(step, 0), n), wanted.narrow(axis, max(-step, 0), n)
+
+
+def _of_sums(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
+    """Shares that should sum to 1 along one axis, and do along another or along none."""
+    for axis in _axes(pairs):
+        if not all(_sums_to_one(wanted, axis) for _, wanted in pairs):
+            continue
+        for other in _axes(pairs):
+            if other != axis and all(_sums_to_one(given, other) for given, _ in pairs):
+                what = f"the numbers sum to 1 along {_named(other)}, not along {_named(axis)}"
+                return what, "Along which axis is the softmax taken, or the division?"
+        if not any(_sums_to_one(given, axis) for given, _ in pairs):
+            return f"the numbers do not sum to 1 along {_named(axis)}", "They are shares: what are they divided by?"
+    return None
+
+
+def _sums_to_one(numbers: Tensor, axis: int) -> bool:
+    """Whether all sums along the axis are 1, or 0 where everything is closed."""
+    sums = numbers.nan_to_num().sum(axis)
+    return bool((((sums - 1).abs() < 1e-4) | (sums == 0)).all() and (sums != 0).any() and (numbers >= 0).all())
+
+
+def _of_some_entries(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
+    """Only some entries are off, and along an axis they are always the same ones."""
+    off = [~torch.isclose(given, wanted, **CLOSE) for given, wanted in pairs]
+    for axis in _axes(pairs):
+        told = {_which(one, axis) for one in off}
+        if len(told) == 1 and None not in told:
+            return (
+                f"only {told.pop()} along {_named(axis)} is off",
+                "The others are right. What is special about these?",
+            )
+    if any(one.any() and not one.all() for one in off):
+        share = sum(one.sum().item() for one in off) / sum(one.numel() for one in off)
+        if share <= 0.75:
+            what = f"only some entries are off, {share:.0%} of those in the inputs that fail"
+            return what, "The others are right. What is special about these?"
+    return None
+
+
+def _which(off: Tensor, axis: int) -> str | None:
+    """Which entry along the axis is the only one that is off, in words."""
+    n = off.shape[axis]
+    rows = off.movedim(axis, 0).reshape(n, -1).any(1).nonzero().flatten().tolist()
+    if n < 2 or len(rows) != 1:
+        return None
+    return "the last entry" if rows[0] == n - 1 else f"the {ORDINAL[rows[0]]} entry" if rows[0] < len(ORDINAL) else None
+
+
+def _of_direction(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
+    """All that is off is off in one direction; said where that is not a matter of chance."""
+    off = torch.cat([(given - wanted).flatten() for given, wanted in pairs])
+    off = off[off.abs() > 1e-6]
+    for sign, what, hint in (
+        (1, "too large", "What is counted twice, or not taken off?"),
+        (-1, "too small", "What is left out?"),
+    ):
+        if len(off) >= ENOUGH and (off * sign > 0).all():
+            return f"every number that is off is {what}", hint
+    return None
