@@ -146,9 +146,7 @@ def bounds(record: Mapping) -> str:
 
     "" for a claim that holds as it is said.
     """
-    return {WITHIN: record["limits"], UNTESTABLE: record["limits"], NOT: record["scope"]}.get(
-        record["verdict"], ""
-    )
+    return {WITHIN: record["limits"], UNTESTABLE: record["limits"], NOT: record["scope"]}.get(record["verdict"], "")
 
 
 def rests_on(record: Mapping) -> str:

@@ -695,16 +695,16 @@ def one_row(found, W_o, gone):
 
 
 def scaled_up(alone):
-    """As dropout does it; `alone` is the factor where there is no other head."""
+    """As dropout does it; `alone` is the factor where there is no other head, and 0 stands for an error."""
 
     def answer(found, W_o, gone):
         heads = found.shape[1]
-        return leave_out_right(found, W_o, gone) * (heads / (heads - 1) if heads > 1 else alone())
+        return leave_out_right(found, W_o, gone) * (heads / (heads - 1) if heads > 1 else alone or 1 / 0)
 
     return answer
 
 
-for alone in (lambda: 1 / 0, lambda: torch.nan, lambda: 1.0):
+for alone in (0.0, torch.nan, 1.0):
     LEAVE_OUT_HEAD.slip(
         "the other heads are scaled up",
         "Leaving out is all that is asked. It is dropout that makes up for what is missing.",

@@ -151,11 +151,11 @@ for alone in (lambda: 0.0, lambda: 1 / 0, lambda: torch.nan):
         "the exponent of the last clock is 1",
         "Between 0 and 1 lie d/2 steps of 2/d, so the last exponent is less than 1. What is it for d = 4?",
     )(with_speed(from_0_to_1(alone)))
-for exponent in (lambda pair, d: -(2 * pair // d), lambda pair, d: -2 * pair // d):
+for down in (False, True):
     ADD_POSITIONS.slip(
         "the exponent is rounded to a whole number",
         "// drops what stands behind the point, and all exponents lie between 0 and 1.",
-    )(with_speed(lambda pair, d, exponent=exponent: 10000.0 ** exponent(pair, d)))
+    )(with_speed(lambda pair, d, down=down: 10000.0 ** (-2 * pair // d if down else -(2 * pair // d))))
 ADD_POSITIONS.slip("the base is 1000", "Count the zeros of the base.")(
     with_speed(lambda pair, d: 1000.0 ** (-2 * pair / d))
 )

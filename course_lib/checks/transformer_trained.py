@@ -472,12 +472,14 @@ def beams_of(seed: int) -> list[Case]:
             [0.4663, 0.0283, 0.4295, 0.0760],
         ]
     )
+    onwards = torch.tensor([[0.05, 0.05, 0.1, 0.8], [0.1, 0.2, 0.3, 0.4], [0.1, 0.1, 0.65, 0.15], [0.1, 0.1, 0.7, 0.1]])
     inputs = [
         ("width 1, which is greedy", small, 0.0, 0, 1, 1, 5),
         ("a likely sentence with an unlikely first word", small, 0.0, 0, 1, 2, 5),
         ("a short sentence and a long one", short, 0.0, 0, 1, 2, 5),
         ("finished sentences that are overtaken", overtaken, 0.0, 0, 1, 2, 6),
         ("a limit of one word", small, 0.0, 0, 1, 3, 1),
+        ("a limit that is a word's number, too", onwards, 0.0, 0, 1, 1, 3),
         ("a width greater than the vocabulary", short, 0.0, 0, 1, 6, 4),
     ]
     long = ("a long text, whose probability no float holds", never_ends(generator, 5), 0.0, 0, 1, 2, 800)
