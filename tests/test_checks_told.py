@@ -226,7 +226,6 @@ WRITER = Exercise(
     "transformer_trained",
     lambda generator: [Case("three words", {"chances": [[0.5, 0.5]], "limit": 3})],
     lambda scores, limit: written(scores, limit),
-    (),
     "lesson 6",
     writes,
 )
@@ -249,7 +248,6 @@ def test_the_argument_that_is_changed_is_the_learner_s():
         "rnn_bottleneck",
         lambda generator: [Case("one", {"given": torch.tensor([1.0]), "more": [[1]]})],
         lambda x, y: x + 1,
-        (),
         "lesson 1",
         lambda answer, given, more: answer(given, more),
     )
