@@ -142,11 +142,11 @@ ADD_POSITIONS.slip(
 
 
 def from_0_to_1(alone):
-    """Exponents that end at 1; `alone` is that of a clock by itself."""
-    return lambda pair, d: 10000.0 ** -(pair / (d / 2 - 1) if d > 2 else alone())
+    """Exponents that end at 1; `alone` is that of a clock by itself, and None stands for an error."""
+    return lambda pair, d: 10000.0 ** -(pair / (d / 2 - 1) if d > 2 else 1 / 0 if alone is None else alone)
 
 
-for alone in (lambda: 0.0, lambda: 1 / 0, lambda: torch.nan):
+for alone in (0.0, None, torch.nan):
     ADD_POSITIONS.slip(
         "the exponent of the last clock is 1",
         "Between 0 and 1 lie d/2 steps of 2/d, so the last exponent is less than 1. What is it for d = 4?",
