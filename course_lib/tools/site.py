@@ -16,7 +16,7 @@ import jinja2
 import nbformat
 from sphinx.cmd.build import main as sphinx
 
-from course_lib import claims, glossary
+from course_lib import claims, glossary, trained
 from course_lib.files import DATA, ROOT
 from course_lib.tools import lessons, slides, web, workbook
 
@@ -116,7 +116,8 @@ def dress(cell):
     for picture in pictures(cell):
         cell.metadata["mystnb"] = {"image": {"alt": picture["alt"], "classes": look(picture)}}
     for output in cell.outputs:
-        output.get("data", {}).pop(claims.MIME, None)
+        for record in (claims.MIME, trained.MIME):
+            output.get("data", {}).pop(record, None)
 
 
 def exercises(notebook):
