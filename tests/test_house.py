@@ -35,13 +35,8 @@ OUTSIDE = {
     "tools.web": {"files"},
     "tools.slides": {"files", "tools.lessons", "tools.web"},
     "tools.site": {
-<<<<<<< HEAD
-        *("claims", "files", "glossary"),
-        *("tools.lessons", "tools.slides", "tools.web", "tools.workbook"),
-=======
         *("claims", "files", "glossary", "trained"),
-        *("tools.lessons", "tools.slides", "tools.translators", "tools.web", "tools.workbook"),
->>>>>>> 34210d1 (The site leaves out what a lesson's models were able to do, as it does the verdicts)
+        *("tools.lessons", "tools.slides", "tools.web", "tools.workbook"),
     },
     "grading": {"checks", "files", "tools.workbook"},
     "__main__": {
