@@ -148,7 +148,7 @@ def test_two_things_in_place_of_one_are_told_as_such():
 def test_of_several_results_the_one_that_is_off_is_named():
     assert said(lambda r: [r[0], -r[1]], [X, Y]) == "in result 2 of 2, every sign is the other one"
     assert said(lambda r: [r[1], r[0]], [X, Y]) == "the results stand in each other's places"
-    assert said(lambda r: [r[0]], [X, Y]) == "it returns 1 things, not 2"
+    assert said(lambda r: [r[0]], [X, Y]) == "it returns 1 thing, not 2"
 
 
 def test_relations_need_not_be_of_one_size():
@@ -180,7 +180,7 @@ def test_a_slip_that_explains_every_input_is_named():
 def test_a_slip_that_explains_most_inputs_is_told_as_what_it_is():
     message = told(lambda x: 2 * x if len(x) < 6 else 5 * x)
     assert not message.startswith("✗ double: the one is forgotten")
-    assert "On 4 of the 5 inputs that fail it gives what this gives: the one is forgotten. What is added?" in message
+    assert "On 4 of the 5 inputs that fail it gives the same as this mistake: the one is forgotten. What is added?" in message
 
 
 def test_a_slip_that_explains_few_inputs_is_not_told():

@@ -104,7 +104,7 @@ def crashes(x):
     ("answer", "says"),
     [
         (lambda x: None, "it returns nothing"),
-        (lambda x: "3", "it returns a text, not a list of 2 numbers"),
+        (lambda x: "3", "it returns a text, not a tensor of shape (2,)"),
         (lambda x: (2 * x + 1)[None], "the numbers are right, but in the shape (1, 2) in place of (2,)"),
         (lambda x: x / 0 * 0, "the result holds NaN"),
         (lambda x: 3 * x, "the numbers are not right"),

@@ -168,7 +168,7 @@ ADDITIVE_SCORE.slip("there is no tanh", "Look at the formula again: what happens
 ADDITIVE_SCORE.slip(
     "the tanh comes after v",
     "A score may be larger than 1. In which order does the formula do it: first the tanh, or first v?",
-)(lambda **given: scored(lambda s, h: s + h)(**given).tanh())
+)(lambda *given: scored(lambda s, h: s + h)(*given).tanh())
 ADDITIVE_SCORE.slip("the tanh is taken before the sum", "There is one tanh in the formula. Where are its brackets?")(
     scored(lambda s, h: s.tanh() + h.tanh())
 )
@@ -203,9 +203,9 @@ ADDITIVE_SCORE.slip(
 )(scored(lambda s, h: s.tanh().expand_as(h)))
 ADDITIVE_SCORE.slip(
     "the axes of the result are exchanged", "Which comes first in (batch, key), the sentence or the word?"
-)(lambda **given: score_right(**given).mT)
+)(lambda *given: score_right(*given).mT)
 ADDITIVE_SCORE.slip("the softmax is taken already", "A score is any number. The weights come later.")(
-    lambda **given: score_right(**given).softmax(-1)
+    lambda *given: score_right(*given).softmax(-1)
 )
 
 

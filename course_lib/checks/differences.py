@@ -18,6 +18,7 @@ AXIS = {
     -3: "the third axis from the end",
 }  # cases differ in their number
 ENOUGH = 6  # different numbers that a relation must hold for
+WHICH = "The others are right. What is special about these?"
 Said = tuple[str, str]  # what differs, and what to look at
 
 
@@ -28,6 +29,20 @@ def of_numbers(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
         if (said := relation(pairs)) and _supported(pairs):
             return said
     return _of_some_entries(pairs) or _of_direction(pairs)
+
+
+def of_masks(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
+    """What relates masks to the wanted ones, in all pairs."""
+    if all((given != wanted).all() for given, wanted in pairs):
+        return "True and False have changed places", "What does True stand for here?"
+    if said := _of_places([(given.double(), wanted.double()) for given, wanted in pairs]):
+        return said
+    for value, hint in ((True, "Where it is wrong, False is wanted."), (False, "Where it is wrong, True is wanted.")):
+        if all((given == value)[given != wanted].all() for given, wanted in pairs):
+            if all((given == value).all() for given, _ in pairs):
+                return f"everything is {value}", hint
+            return f"there are too many that are {value}", f"{hint} Go through the row of one query: which keys are meant?"
+    return None
 
 
 def _supported(pairs: Sequence[tuple[Tensor, Tensor]]) -> bool:
@@ -161,12 +176,20 @@ def _of_places(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
                 for given, wanted in pairs
             ):
                 return f"along {_named(axis)} everything stands one place off", "Does counting begin at 0 or at 1?"
+    for axis in _axes(pairs):
+        if all(given.ndim > 1 and _close(_rows(given, axis), _rows(wanted, axis)) for given, wanted in pairs):
+            return f"along {_named(axis)} the entries are right, in another order", "Is something sorted, and not put back?"
     if all(_close(given.flatten().sort().values, wanted.flatten().sort().values) for given, wanted in pairs):
-        return (
-            "the right numbers stand at other places",
-            "view and reshape count on through memory; they never exchange axes. Which number belongs where?",
-        )
+        memory = "view and reshape count on through memory; they never exchange axes. "
+        many = all(wanted.ndim > 2 for _, wanted in pairs)
+        return "the right numbers stand at other places", f"{memory * many}Which number belongs where?"
     return None
+
+
+def _rows(numbers: Tensor, axis: int) -> Tensor:
+    """What stands along the axis, sorted by its numbers."""
+    rows = numbers.movedim(axis, 0).reshape(numbers.shape[axis], -1).tolist()
+    return torch.tensor(sorted(rows), dtype=numbers.dtype)
 
 
 def _axes(pairs: Sequence[tuple[Tensor, Tensor]]) -> range:
@@ -212,13 +235,13 @@ def _of_some_entries(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
         if len(told) == 1 and None not in told:
             return (
                 f"only {told.pop()} along {_named(axis)} is off",
-                "The others are right. What is special about these?",
+                WHICH,
             )
     if any(one.any() and not one.all() for one in off):
         share = sum(one.sum().item() for one in off) / sum(one.numel() for one in off)
         if share <= 0.75:
             what = f"only some entries are off, {share:.0%} of those in the inputs that fail"
-            return what, "The others are right. What is special about these?"
+            return what, WHICH
     return None
 
 
@@ -234,11 +257,10 @@ def _which(off: Tensor, axis: int) -> str | None:
 def _of_direction(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
     """All that is off is off in one direction; said where that is not a matter of chance."""
     off = torch.cat([(given - wanted).flatten() for given, wanted in pairs])
+    if not off.isfinite().all():
+        return None
     off = off[off.abs() > 1e-6]
-    for sign, what, hint in (
-        (1, "too large", "What is counted twice, or not taken off?"),
-        (-1, "too small", "What is left out?"),
-    ):
+    for sign, what in ((1, "too large"), (-1, "too small")):
         if len(off) >= ENOUGH and (off * sign > 0).all():
-            return f"every number that is off is {what}", hint
+            return f"every number that is off is {what}", "Print each step, and look for the first that you did not expect."
     return None

@@ -13,6 +13,8 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import torch
@@ -82,8 +84,8 @@ class Exercise:
         cases: draws the inputs from a generator, the smallest first.
         right: gives what is right for an input.
         see: where to read on: lesson and section, or a glossary entry.
-        drive: what is done with the learner's object; it is called with the arguments if not given. It stands by
-            itself (imports inside), since a grader sends its source to the learner's kernel.
+        drive: what is done with the learner's object; it is called with the arguments, in their order, if not given. It
+            stands by itself (imports inside), since a grader sends its source to the learner's kernel.
         tolerance: largest difference of a number that counts as equal, absolute and relative.
         banned: functions, classes and modules that the text says are not to be used, such as "torch.nn.functional.relu".
     """
@@ -113,7 +115,7 @@ class Exercise:
         return file
 
     def run(self, answer: Callable, arguments: Mapping[str, object]) -> object:
-        return answer(**arguments) if self.drive is None else self.drive(answer, **arguments)
+        return answer(*arguments.values()) if self.drive is None else self.drive(answer, **arguments)
 
 
 @dataclass(frozen=True)
@@ -144,7 +146,12 @@ def plain(value: object) -> object:
     if isinstance(value, Tensor):
         return value.detach()
     if isinstance(value, np.ndarray | np.generic):
-        return torch.as_tensor(value)
+        try:
+            return torch.as_tensor(value)
+        except TypeError:  # of texts, or of anything
+            return value.tolist()
+    if isinstance(value, Decimal | Fraction):
+        return float(value)
     if isinstance(value, Mapping):
         return {name: plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
@@ -201,7 +208,7 @@ class Outcome:
     """What an answer gave for a case: a result, or the error that it raised; and the arguments after the call."""
 
     result: object
-    error: Exception | None
+    error: BaseException | None
     arguments: Mapping[str, object]
 
 
@@ -210,7 +217,7 @@ def attempt(exercise: Exercise, answer: Callable, case: Case) -> Outcome:
     arguments = copy.deepcopy(dict(case.arguments))
     try:
         return Outcome(exercise.run(answer, arguments), None, arguments)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return Outcome(None, error, arguments)
 
 
@@ -230,14 +237,16 @@ def examine(exercise: Exercise, answer: object, seed: int = 0) -> int:
     if not callable(answer):
         raise Wrong(_says(exercise, f"it is {_short(answer)}, not a function", "Run the cell that defines it first."))
     cases = exercise.cases(torch.Generator().manual_seed(seed))
-    tried, wrong = [], []
+    if exercise.drive is None and (order := _other_order(answer, cases[0])):
+        raise Wrong(_says(exercise, *order))
+    tried, wrong, first = [], [], []
     for case in cases:
         outcome = attempt(exercise, answer, case)
         if isinstance(outcome.error, NotImplementedError):
             blank = traceback.extract_tb(outcome.error.__traceback__)[-1].name
             called = f"calls {blank}, which" if blank not in (getattr(answer, "__name__", ""), "__init__") else ""
             calls = f"{exercise.name} {called}".strip()
-            what = f"{calls} is not written yet"
+            what = f"{calls} is not written yet{f' for this: {case.about}' if tried else ''}"
             raise Wrong(Told(BLANK, exercise.name, what, "Replace the line that raises `NotImplementedError`."))
         if not outcome.error and not same(outcome.arguments, case.arguments, 0.0):
             raise Wrong(_says(exercise, *_changed(exercise, answer, case, outcome), case, answer=answer))
@@ -245,16 +254,46 @@ def examine(exercise: Exercise, answer: object, seed: int = 0) -> int:
         if isinstance(wanted.error, ImportError | NameError | AttributeError | TypeError):
             raise BrokenCheckError(f"the check of {exercise.name} is broken, not your answer") from wanted.error
         tried.append((case, outcome, wanted))
+        first.append(copy.deepcopy(plain(outcome.result)))
         if not _agree(exercise, outcome, wanted):
             wrong.append(tried[-1])
+    for (case, outcome, _), result in zip(tried, first, strict=True):
+        if not same(outcome.result, result, 0.0):
+            what = "what it has returned changes when it is called again"
+            raise Wrong(_says(exercise, what, "Something is kept between calls: make the result anew in each.", case))
     if wrong:
         raise Wrong(_diagnosis(exercise, answer, tried, wrong, seed))
+    for case in _drawn_anew(exercise, cases, seed):
+        tried.append((case, attempt(exercise, answer, case), attempt(exercise, exercise.right, case)))
+        if not _agree(exercise, *tried[-1][1:]):
+            what, hint = "it is right, and wrong for other numbers of the same shapes", (
+                "Is something kept from an earlier call, or fitted to what a check happened to show?"
+            )
+            raise Wrong(_says(exercise, what, hint, *tried[-1], answer))
     if exercise.banned and (name := _called(exercise, answer, cases[0])):
         hint = (
             "The numbers are right. But here it is to be written out, from smaller parts: then you know what is in it."
         )
         raise Wrong(_says(exercise, f"it calls {name}, which is not to be used", hint))
     return len(cases)
+
+
+def _other_order(answer: Callable, case: Case) -> differences.Said | None:
+    """What to say if an answer has the arguments by their names, in another order."""
+    try:
+        own, wanted = list(inspect.signature(answer).parameters), list(case.arguments)
+    except (TypeError, ValueError):
+        return None
+    if own == wanted or sorted(own) != sorted(wanted):
+        return None
+    what = f"its arguments stand in another order: ({', '.join(own)}), and the text has ({', '.join(wanted)})"
+    return what, "Whoever calls it gives them in the order of the text."
+
+
+def _drawn_anew(exercise: Exercise, cases: Sequence[Case], seed: int) -> list[Case]:
+    """Some inputs that are drawn once more: of one that was tried already the shapes, with other numbers."""
+    again = exercise.cases(torch.Generator().manual_seed(seed + 1 + MOST_FURTHER))
+    return [new for old, new in zip(cases, again) if not same(old.arguments, new.arguments, 0.0)][:MOST_FURTHER]
 
 
 def _called(exercise: Exercise, answer: Callable, case: Case) -> str | None:
@@ -298,16 +337,34 @@ Tried = tuple[Case, Outcome, Outcome]  # an input, what the answer gave for it, 
 
 
 def _diagnosis(exercise: Exercise, answer: Callable, tried: Sequence[Tried], wrong: Sequence[Tried], seed: int) -> Told:
-    case, outcome, wanted = wrong[0]
+    case, outcome, wanted = next((one for one in wrong if _short(one[1].result) != _short(one[2].result)), wrong[0])
     slip = _slip(exercise, answer, tried, seed)
     if slip:
         return _says(exercise, slip.name, slip.hint, case, outcome, wanted, answer)
     what, hint = _symptom([(one.result, two) for _, one, two in wrong if not one.error], outcome)
+    again = attempt(exercise, answer, case)
+    if not outcome.error and not _agree(exercise, outcome, again):
+        what, hint = "two calls with the same input give different results", "Is something drawn, or kept from call to call?"
+    elif earlier := _as_before(tried, wrong):
+        what = f"it gives what it gave for another input: {earlier}"
+        hint = "Is something typed in that should be computed, or kept from call to call?"
     if hint == STEP_BY_STEP:
         hint = f"{_where_right(exercise, tried)}{hint if _is_small(case) else STEP_IN_CODE}"
     if not outcome.error and not wanted.error and (like := _like_a_slip(exercise, wrong)):
-        hint = like if hint.endswith((STEP_BY_STEP, STEP_IN_CODE)) else f"{hint} {like}"
+        hint = like if hint.endswith((STEP_BY_STEP, STEP_IN_CODE, differences.WHICH)) else f"{hint} {like}"
     return _says(exercise, what, hint, case, outcome, wanted, answer)
+
+
+def _as_before(tried: Sequence[Tried], wrong: Sequence[Tried]) -> str | None:
+    """Which other input gave this very result, which is right there; of a few numbers that may be chance."""
+    for _, one, _ in wrong:
+        numbers = None if one.error else _as_tensor(plain(one.result))
+        if numbers is None or len(numbers.unique()) < 3:
+            continue
+        for case, other, wanted in tried:
+            if other is not one and same(other.result, wanted.result, 1e-5) and same(one.result, other.result, 0.0):
+                return case.about
+    return None
 
 
 def _where_right(exercise: Exercise, tried: Sequence[Tried]) -> str:
@@ -326,13 +383,14 @@ def _like_a_slip(exercise: Exercise, wrong: Sequence[Tried]) -> str | None:
     wrong = [one for one in wrong if not _hidden(one[1])]
     if len(wrong) < 3:
         return None
-    found = [m for m in exercise.misconceptions if _gives(exercise, m, wrong[0])]
-    alike = [sum(_gives(exercise, m, one) for one in wrong) for m in found]
+    found = [m for m in exercise.misconceptions if _gives(exercise, m, wrong[0], hidden=False)]
+    alike = [sum(_gives(exercise, m, one, hidden=False) for one in wrong) for m in found]
     most = max(alike, default=0)
     if most <= len(wrong) / 2:
         return None
     best = found[alike.index(most)]
-    return f"On {most} of the {len(wrong)} inputs that fail it gives what this gives: {best.name}. {best.hint}"
+    many = "all" if most == len(wrong) else f"{most} of the {len(wrong)}"
+    return f"On {many} inputs that fail it gives the same as this mistake: {best.name}. {best.hint}"
 
 
 def _slip(exercise: Exercise, answer: Callable, tried: Sequence[Tried], seed: int) -> Misconception | None:
@@ -353,8 +411,12 @@ def _slip(exercise: Exercise, answer: Callable, tried: Sequence[Tried], seed: in
     return found[0] if found else None
 
 
-def _gives(exercise: Exercise, misconception: Misconception, one: Tried) -> bool:
-    """Whether a misconception explains what came out; NaN and an error of memory say nothing: they hide what was there."""
+def _gives(exercise: Exercise, misconception: Misconception, one: Tried, hidden: bool = True) -> bool:
+    """Whether a misconception explains what came out; NaN and an error of memory say nothing: they hide what was there.
+
+    Args:
+        hidden: whether NaN of the misconception, too, may hide what the answer gave.
+    """
     case, outcome, _ = one
     if _hidden(outcome):
         return True
@@ -362,7 +424,8 @@ def _gives(exercise: Exercise, misconception: Misconception, one: Tried) -> bool
     if outcome.error or theirs.error:
         return _agree(exercise, outcome, theirs)
     given, of_slip = plain(outcome.result), plain(theirs.result)
-    if _numbers_left(given, of_slip):
+    hides = hidden or all((one.isnan() | ~other.isnan()).all() for one, other in _pairs(given, of_slip))
+    if hides and _numbers_left(given, of_slip):
         given, of_slip = _without_nan(given, of_slip)
     return same(given, of_slip, exercise.tolerance)
 
@@ -433,6 +496,8 @@ def _symptom(pairs: Sequence[tuple[object, Outcome]], outcome: Outcome) -> diffe
 def _difference(pairs: Sequence[tuple[object, object]]) -> differences.Said:
     """In what results differ from what is wanted; the first pair decides of which kind they are."""
     given, target = pairs[0]
+    if isinstance(target, Tensor) and target.ndim and isinstance(given, list) and _holds_tensors(given):
+        return f"it returns {_things(given)}, not {_kind(target)}", "Look at what the exercise wants returned."
     if given is None:
         return "it returns nothing", "A function without a return statement gives None. Is the last line a return?"
     if isinstance(target, dict):
@@ -456,7 +521,7 @@ def _difference(pairs: Sequence[tuple[object, object]]) -> differences.Said:
             if not isinstance(given, list):
                 return f"it returns {_kind(given)}, not {len(target)} things", order
             if len(given) != len(target):
-                return f"it returns {len(given)} things, not {len(target)}", order
+                return f"it returns {_things(given)}, not {len(target)}", order
             if len(target) > 1 and same(given[::-1], target, 1e-5):
                 return "the results stand in each other's places", order
             told = []
@@ -470,7 +535,7 @@ def _difference(pairs: Sequence[tuple[object, object]]) -> differences.Said:
     if right is None:
         return f"{_short(given)} is not right", STEP_BY_STEP
     if isinstance(given, list) and len(given) != 1 and (numbers is None or right.ndim == 0):
-        return f"it returns {len(given)} things, not {_kind(target)}", "Look at what the exercise wants returned."
+        return f"it returns {_things(given)}, not {_kind(target)}", "Look at what the exercise wants returned."
     if numbers is None:
         return f"it returns {_kind(given)}, not {_kind(target)}", "Look at what the exercise wants returned."
     if right.dtype == torch.bool and numbers.dtype != torch.bool:
@@ -486,8 +551,10 @@ def _difference(pairs: Sequence[tuple[object, object]]) -> differences.Said:
     if not numbers.isnan().equal(right.isnan()):
         return _of_nan(numbers, right)
     tensors = [(g, t) for g, t in tensors if g.shape == t.shape]
-    if right.dtype == torch.bool and all((g.bool() != t).all() for g, t in tensors):
-        return "True and False have changed places", "What does True stand for here?"
+    if numbers.dtype == torch.bool and right.dtype != torch.bool:
+        return "the result holds True and False, not numbers", "Is something compared last?"
+    if right.dtype == torch.bool:
+        return differences.of_masks(tensors) or ("the mask is not right", STEP_BY_STEP)
     return differences.of_numbers(tensors) or ("the numbers are not right", STEP_BY_STEP)
 
 
@@ -503,7 +570,17 @@ def _is_small(case: Case) -> bool:
     return sum(one.numel() for one in tensors) <= 4 * LARGEST_SHOWN and max(counts, default=0) <= LARGEST_SHOWN
 
 
+def _things(values: Sequence) -> str:
+    return "1 thing" if len(values) == 1 else f"{len(values)} things"
+
+
+def _holds_tensors(values: list) -> bool:
+    return any(isinstance(item, Tensor) and item.ndim > 0 for item in values)
+
+
 def _within(where: str, pairs: Sequence[tuple[object, object]]) -> differences.Said:
+    if pairs[0][0] is None:
+        return f"{where}there is None", "Is it computed, and is that what is returned?"
     what, hint = _difference(pairs)
     return f"{where}{what}", hint
 
@@ -532,7 +609,7 @@ def _of_nan(numbers: Tensor, right: Tensor) -> differences.Said:
     lost = numbers.isnan() & ~right.isnan()
     where = "everywhere" if lost.all() else f"in {lost.sum()} of {lost.numel()} places"
     return (
-        f"the result holds NaN {where}",
+        f"the result holds NaN {where}" if lost.numel() > 1 else "the result is NaN",
         "NaN comes from 0/0, from ∞ − ∞ and ∞/∞ (exp of a large number is ∞), from 0 · −∞, and from a softmax of nothing "
         "but −∞.",
     )
@@ -562,7 +639,7 @@ ADVICE = {
 
 def ask(question: Question, answer: object) -> None:
     """Compares a value. Raises Wrong as `examine` does."""
-    if answer is None or answer is ...:
+    if answer is None or _has_blank(answer):
         raise Wrong(Told(BLANK, question.name, f"{question.name} has no answer yet", "Put one in place of the blank."))
     if same(answer, question.right(), question.tolerance):
         return
@@ -572,6 +649,10 @@ def ask(question: Question, answer: object) -> None:
         nearest = min(named, key=lambda one: _distance(answer, one[1]))[0]
         raise Wrong(_says(question, nearest.name, nearest.hint))
     given, target, shown = plain(answer), plain(question.right()), _short(answer)
+    if isinstance(given, Tensor) and isinstance(target, Tensor) and given.shape != target.shape and given.ndim > 1:
+        if same(given.flatten(), target.flatten(), question.tolerance):
+            what = f"the numbers are right, but in the shape {tuple(given.shape)}"
+            raise Wrong(_says(question, what, f"The answer has the shape {tuple(target.shape)}."))
     if isinstance(target, Tensor) and target.ndim == 1:
         target, given = target.tolist(), _listed(given)
     if isinstance(target, list):
@@ -580,6 +661,12 @@ def ask(question: Question, answer: object) -> None:
             raise Wrong(_says(question, f"{shown} is {_kind(given)}", many))
         if len(given) != len(target):
             raise Wrong(_says(question, f"{shown} has {len(given)} of {len(target)} entries", many))
+        for n, (one, wanted) in enumerate(zip(given, target, strict=True), 1):
+            if _has_text(one) > _has_text(wanted):
+                raise Wrong(_says(question, f"{_short(one)} is text", "A number stands without quotation marks."))
+            table = isinstance(wanted, list) and len({len(row) for row in target}) == 1
+            if table and isinstance(one, list) and len(one) != len(wanted):
+                raise Wrong(_says(question, f"entry {n}, {_short(one)}, has {len(one)} of {len(wanted)} numbers", many))
         off = [n for n, pair in enumerate(zip(given, target, strict=True), 1) if not same(*pair, question.tolerance)]
         if off:
             right = len(given) - len(off)
@@ -599,6 +686,14 @@ def ask(question: Question, answer: object) -> None:
             what = f"{shown} has the shape {tuple(numbers.shape)}, not {tuple(wanted.shape)}"
         raise Wrong(_says(question, what, "How many numbers are asked for?"))
     raise Wrong(_says(question, f"{shown} is not right", "Go through it once more, step by step."))
+
+
+def _has_blank(answer: object) -> bool:
+    return answer is ... or (isinstance(answer, list | tuple) and any(map(_has_blank, answer)))
+
+
+def _has_text(value: object) -> bool:
+    return isinstance(value, str) or (isinstance(value, list) and any(map(_has_text, value)))
 
 
 def _entries(numbers: Sequence[int]) -> str:
@@ -703,8 +798,11 @@ def _first_difference(given: object, wanted: object) -> str:
 
 def _kind(value: object) -> str:
     if isinstance(value, Tensor):
-        many = f"a list of {len(value)} numbers" if value.ndim == 1 else f"a tensor of shape {tuple(value.shape)}"
-        return many if value.ndim else "a number"
+        return f"a tensor of shape {tuple(value.shape)}" if value.ndim else "a number"
+    if isinstance(value, np.ndarray):
+        return f"a NumPy array of shape {value.shape}"
+    if isinstance(value, tuple):
+        return f"a tuple of {len(value)}"
     names = {
         bool: "True or False",
         int: "a number",
@@ -713,7 +811,7 @@ def _kind(value: object) -> str:
         list: "a list",
         type(None): "None",
     }
-    return names.get(type(value), f"of type {type(value).__name__}")
+    return names.get(type(value), f"something of type {type(value).__name__}")
 
 
 def _rounded(value: object) -> object:

@@ -112,7 +112,7 @@ def answer(expression, names, drive, inputs):
     for packed in inputs:
         arguments = {name: unpack(value) for name, value in packed.items()}
         try:
-            given = learners(**arguments) if drive is None else drive(learners, **arguments)
+            given = learners(*arguments.values()) if drive is None else drive(learners, **arguments)
             outcome = {"result": pack(given)}
         except (Exception, SystemExit) as error:
             outcome = {"error": type(error).__name__, "text": str(error)[:500]}
