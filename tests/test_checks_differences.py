@@ -180,7 +180,10 @@ def test_a_slip_that_explains_every_input_is_named():
 def test_a_slip_that_explains_most_inputs_is_told_as_what_it_is():
     message = told(lambda x: 2 * x if len(x) < 6 else 5 * x)
     assert not message.startswith("✗ double: the one is forgotten")
-    assert "On 4 of the 5 inputs that fail it gives the same as this mistake: the one is forgotten. What is added?" in message
+    assert (
+        "On 4 of the 5 inputs that fail it gives the same as this mistake: the one is forgotten. What is added?"
+        in message
+    )
 
 
 def test_a_slip_that_explains_few_inputs_is_not_told():

@@ -1,6 +1,7 @@
 """The checks' engine: what counts as the same, and what is said where no misconception is recognised."""
 
 import importlib
+import itertools
 import linecache
 
 import numpy as np
@@ -285,3 +286,26 @@ def test_sets_that_are_emptied_are_seen():
     asked = checks.exercises()["alignment_error"]
     with pytest.raises(Wrong, match="it changes its argument sure in place\\.\n.*make a new one"):
         examine(asked, lambda proposed, sure, possible: [gold.clear() for gold in sure])
+
+
+def test_what_is_drawn_or_kept_between_calls_is_told_as_such():
+    calls, kept, buffer = itertools.count(), {}, torch.empty(30)
+    assert "two calls with the same input give different results" in told(lambda x: x + next(calls))
+    assert "it is right, and wrong for other numbers" in told(lambda x: kept.setdefault(x.numel(), 2 * x + 1))
+    said = told(lambda x: torch.mul(x, 2, out=buffer).add_(1) if x.shape == (30,) else 2 * x + 1)
+    assert "what it has returned changes when it is called again" in said
+
+
+def test_arguments_in_another_order_are_named_and_other_names_are_taken():
+    pair = [Case("two numbers", {"a": torch.tensor(3.0), "b": torch.tensor(1.0)})]
+    taken = Exercise("taken", "rnn_bottleneck", lambda generator: pair, lambda a, b: a - b, "lesson 1")
+    with pytest.raises(Wrong, match=r"another order: \(b, a\), and the text has \(a, b\)"):
+        examine(taken, lambda b, a: a - b)
+    assert examine(taken, lambda x, y: x - y) == 1
+
+
+def test_a_result_of_another_input_is_recognised():
+    rows = [Case(f"row {n}", {"x": torch.arange(4.0) + 10 * n}) for n in range(3)]
+    doubled = Exercise("doubled", "rnn_bottleneck", lambda generator: rows, lambda x: 2 * x, "lesson 1")
+    with pytest.raises(Wrong, match="it gives what it gave for another input: row 0"):
+        examine(doubled, lambda x: torch.arange(4.0) * 2)

@@ -41,7 +41,10 @@ def of_masks(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
         if all((given == value)[given != wanted].all() for given, wanted in pairs):
             if all((given == value).all() for given, _ in pairs):
                 return f"everything is {value}", hint
-            return f"there are too many that are {value}", f"{hint} Go through the row of one query: which keys are meant?"
+            return (
+                f"there are too many that are {value}",
+                f"{hint} Go through the row of one query: which keys are meant?",
+            )
     return None
 
 
@@ -169,8 +172,9 @@ def _of_places(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
     for axis in _axes(pairs):
         if all(_close(given, wanted.flip(axis)) for given, wanted in pairs):
             return f"the order along {_named(axis)} is turned round", "Where does the first one stand?"
+        long = any(wanted.shape[axis] > 2 for _, wanted in pairs)
         for step in (1, -1):
-            if all(
+            if long and all(
                 _close(given, wanted.roll(step, axis))
                 or (wanted.shape[axis] > 1 and _close(*_shifted(given, wanted, step, axis)))
                 for given, wanted in pairs
@@ -178,7 +182,10 @@ def _of_places(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
                 return f"along {_named(axis)} everything stands one place off", "Does counting begin at 0 or at 1?"
     for axis in _axes(pairs):
         if all(given.ndim > 1 and _close(_rows(given, axis), _rows(wanted, axis)) for given, wanted in pairs):
-            return f"along {_named(axis)} the entries are right, in another order", "Is something sorted, and not put back?"
+            return (
+                f"along {_named(axis)} the entries are right, in another order",
+                "Is something sorted, and not put back?",
+            )
     if all(_close(given.flatten().sort().values, wanted.flatten().sort().values) for given, wanted in pairs):
         memory = "view and reshape count on through memory; they never exchange axes. "
         many = all(wanted.ndim > 2 for _, wanted in pairs)
@@ -262,5 +269,8 @@ def _of_direction(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
     off = off[off.abs() > 1e-6]
     for sign, what in ((1, "too large"), (-1, "too small")):
         if len(off) >= ENOUGH and (off * sign > 0).all():
-            return f"every number that is off is {what}", "Print each step, and look for the first that you did not expect."
+            return (
+                f"every number that is off is {what}",
+                "Print each step, and look for the first that you did not expect.",
+            )
     return None

@@ -12,7 +12,7 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -177,17 +177,22 @@ def _as_tensor(value: object) -> Tensor | None:
     return None
 
 
-def same(given: object, wanted: object, tolerance: float) -> bool:
-    """Whether two results are equal: shapes exactly, numbers within the tolerance, the rest as it is."""
+def same(given: object, wanted: object, tolerance: float, relative: float | None = None) -> bool:
+    """Whether two results are equal: shapes exactly, numbers within the tolerance, the rest as it is.
+
+    Args:
+        relative: how far off a number may be in parts of itself, added to the tolerance; as much as that if not given.
+    """
+    relative = tolerance if relative is None else relative
     given, wanted = plain(given), plain(wanted)
     if isinstance(wanted, dict):
         return isinstance(given, dict) and given.keys() == wanted.keys() and all(
-            same(given[name], item, tolerance) for name, item in wanted.items()
+            same(given[name], item, tolerance, relative) for name, item in wanted.items()
         )  # fmt: skip
     numbers, target = _as_tensor(given), _as_tensor(wanted)
     if target is None:
         if isinstance(wanted, list) and isinstance(given, list):
-            return len(given) == len(wanted) and all(map(lambda g, w: same(g, w, tolerance), given, wanted))
+            return len(given) == len(wanted) and all(map(lambda g, w: same(g, w, tolerance, relative), given, wanted))
         return type(given) is type(wanted) and given == wanted
     if (
         numbers is None
@@ -197,7 +202,7 @@ def same(given: object, wanted: object, tolerance: float) -> bool:
     ):
         return False
     numbers, target = numbers.to(torch.float64), target.to(torch.float64)
-    return torch.allclose(numbers, target, rtol=tolerance, atol=tolerance, equal_nan=True)
+    return torch.allclose(numbers, target, rtol=relative, atol=tolerance, equal_nan=True)
 
 
 # ---- trying an answer ----
@@ -239,7 +244,7 @@ def examine(exercise: Exercise, answer: object, seed: int = 0) -> int:
     cases = exercise.cases(torch.Generator().manual_seed(seed))
     if exercise.drive is None and (order := _other_order(answer, cases[0])):
         raise Wrong(_says(exercise, *order))
-    tried, wrong, first = [], [], []
+    tried, wrong, returned = [], [], []
     for case in cases:
         outcome = attempt(exercise, answer, case)
         if isinstance(outcome.error, NotImplementedError):
@@ -253,29 +258,41 @@ def examine(exercise: Exercise, answer: object, seed: int = 0) -> int:
         wanted = attempt(exercise, exercise.right, case)
         if isinstance(wanted.error, ImportError | NameError | AttributeError | TypeError):
             raise BrokenCheckError(f"the check of {exercise.name} is broken, not your answer") from wanted.error
+        returned.append(outcome.result)
+        outcome = replace(outcome, result=_copied(outcome.result))
         tried.append((case, outcome, wanted))
-        first.append(copy.deepcopy(plain(outcome.result)))
         if not _agree(exercise, outcome, wanted):
             wrong.append(tried[-1])
-    for (case, outcome, _), result in zip(tried, first, strict=True):
-        if not same(outcome.result, result, 0.0):
+    anew = [
+        (c, attempt(exercise, answer, c), attempt(exercise, exercise.right, c))
+        for c in _drawn_anew(exercise, cases, seed)
+    ]
+    for (case, outcome, _), result in zip(tried, returned, strict=True):
+        if not same(result, outcome.result, 0.0):
             what = "what it has returned changes when it is called again"
             raise Wrong(_says(exercise, what, "Something is kept between calls: make the result anew in each.", case))
     if wrong:
         raise Wrong(_diagnosis(exercise, answer, tried, wrong, seed))
-    for case in _drawn_anew(exercise, cases, seed):
-        tried.append((case, attempt(exercise, answer, case), attempt(exercise, exercise.right, case)))
-        if not _agree(exercise, *tried[-1][1:]):
-            what, hint = "it is right, and wrong for other numbers of the same shapes", (
-                "Is something kept from an earlier call, or fitted to what a check happened to show?"
-            )
-            raise Wrong(_says(exercise, what, hint, *tried[-1], answer))
+    for one in anew:
+        if not _agree(exercise, *one[1:]):
+            what = "it is right, and wrong for other numbers of the same shapes"
+            hint = "Is something kept from an earlier call, or fitted to what a check happened to show?"
+            raise Wrong(_says(exercise, what, hint, *one, answer))
     if exercise.banned and (name := _called(exercise, answer, cases[0])):
         hint = (
             "The numbers are right. But here it is to be written out, from smaller parts: then you know what is in it."
         )
         raise Wrong(_says(exercise, f"it calls {name}, which is not to be used", hint))
     return len(cases)
+
+
+def _copied(value: object) -> object:
+    """What does not change any more: tensors, arrays and what holds them, copied."""
+    if isinstance(value, Tensor):
+        return value.detach().clone()
+    if isinstance(value, list | tuple) and type(value) in (list, tuple):
+        return type(value)(map(_copied, value))
+    return value.copy() if isinstance(value, np.ndarray | dict | set) else value
 
 
 def _other_order(answer: Callable, case: Case) -> differences.Said | None:
@@ -293,7 +310,9 @@ def _other_order(answer: Callable, case: Case) -> differences.Said | None:
 def _drawn_anew(exercise: Exercise, cases: Sequence[Case], seed: int) -> list[Case]:
     """Some inputs that are drawn once more: of one that was tried already the shapes, with other numbers."""
     again = exercise.cases(torch.Generator().manual_seed(seed + 1 + MOST_FURTHER))
-    return [new for old, new in zip(cases, again) if not same(old.arguments, new.arguments, 0.0)][:MOST_FURTHER]
+    return [new for old, new in zip(cases, again, strict=False) if not same(old.arguments, new.arguments, 0.0)][
+        :MOST_FURTHER
+    ]
 
 
 def _called(exercise: Exercise, answer: Callable, case: Case) -> str | None:
@@ -344,7 +363,10 @@ def _diagnosis(exercise: Exercise, answer: Callable, tried: Sequence[Tried], wro
     what, hint = _symptom([(one.result, two) for _, one, two in wrong if not one.error], outcome)
     again = attempt(exercise, answer, case)
     if not outcome.error and not _agree(exercise, outcome, again):
-        what, hint = "two calls with the same input give different results", "Is something drawn, or kept from call to call?"
+        what, hint = (
+            "two calls with the same input give different results",
+            "Is something drawn, or kept from call to call?",
+        )
     elif earlier := _as_before(tried, wrong):
         what = f"it gives what it gave for another input: {earlier}"
         hint = "Is something typed in that should be computed, or kept from call to call?"
@@ -641,16 +663,16 @@ def ask(question: Question, answer: object) -> None:
     """Compares a value. Raises Wrong as `examine` does."""
     if answer is None or _has_blank(answer):
         raise Wrong(Told(BLANK, question.name, f"{question.name} has no answer yet", "Put one in place of the blank."))
-    if same(answer, question.right(), question.tolerance):
+    if same(answer, question.right(), question.tolerance, 0.0):
         return
     named = [(one, one.answer() if callable(one.answer) else one.answer) for one in question.misconceptions]
-    named = [(one, value) for one, value in named if same(answer, value, question.tolerance)]
+    named = [(one, value) for one, value in named if _is_near(question, answer, value)]
     if named:
         nearest = min(named, key=lambda one: _distance(answer, one[1]))[0]
         raise Wrong(_says(question, nearest.name, nearest.hint))
     given, target, shown = plain(answer), plain(question.right()), _short(answer)
     if isinstance(given, Tensor) and isinstance(target, Tensor) and given.shape != target.shape and given.ndim > 1:
-        if same(given.flatten(), target.flatten(), question.tolerance):
+        if same(given.flatten(), target.flatten(), question.tolerance, 0.0):
             what = f"the numbers are right, but in the shape {tuple(given.shape)}"
             raise Wrong(_says(question, what, f"The answer has the shape {tuple(target.shape)}."))
     if isinstance(target, Tensor) and target.ndim == 1:
@@ -667,7 +689,9 @@ def ask(question: Question, answer: object) -> None:
             table = isinstance(wanted, list) and len({len(row) for row in target}) == 1
             if table and isinstance(one, list) and len(one) != len(wanted):
                 raise Wrong(_says(question, f"entry {n}, {_short(one)}, has {len(one)} of {len(wanted)} numbers", many))
-        off = [n for n, pair in enumerate(zip(given, target, strict=True), 1) if not same(*pair, question.tolerance)]
+        off = [
+            n for n, pair in enumerate(zip(given, target, strict=True), 1) if not same(*pair, question.tolerance, 0.0)
+        ]
         if off:
             right = len(given) - len(off)
             if right == 0 and len(off) > 1:
@@ -686,6 +710,12 @@ def ask(question: Question, answer: object) -> None:
             what = f"{shown} has the shape {tuple(numbers.shape)}, not {tuple(wanted.shape)}"
         raise Wrong(_says(question, what, "How many numbers are asked for?"))
     raise Wrong(_says(question, f"{shown} is not right", "Go through it once more, step by step."))
+
+
+def _is_near(question: Question, answer: object, value: object) -> bool:
+    """Whether an answer is a misconception's: what was counted has neighbours; of what is larger more is rounded off."""
+    near = 0.0 if isinstance(value, int) else min(question.tolerance, max(0.01, question.tolerance / 2))
+    return same(answer, value, near, 0.0) or same(answer, value, 0.0, near)
 
 
 def _has_blank(answer: object) -> bool:
@@ -817,7 +847,9 @@ def _kind(value: object) -> str:
 def _rounded(value: object) -> object:
     if isinstance(value, list):
         return [_rounded(item) for item in value]
-    return float(f"{value:.4g}") if isinstance(value, float) else value
+    if not isinstance(value, float):
+        return value
+    return round(value, 4) if 1000 <= abs(value) < 1e9 else float(f"{value:.4g}")
 
 
 def _short(value: object) -> str:

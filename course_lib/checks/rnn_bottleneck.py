@@ -52,7 +52,7 @@ def step_cases(generator: torch.Generator) -> list[Case]:
 def drive_step(answer, x, state, W_x, W_h, b):
     given = answer(x, state, W_x, W_h, b)
     if isinstance(given, list | tuple):
-        return "a list"
+        return list(given) if any(getattr(one, "ndim", 0) > 1 for one in given) else "a list"
     return "a NumPy array" if type(given).__module__ == "numpy" else given
 
 
@@ -184,7 +184,8 @@ def batch_cases(generator: torch.Generator) -> list[Case]:
 
     apart = drawn([4, 2, 3], 4, 3, 3)
     apart[0] = draw(3, 4, 3).permute(2, 1, 0)
-    doubled = drawn([2, 3], 3, 2, 2)
+    doubled, lost = drawn([2, 3], 3, 2, 2), drawn([1, 2], 2, 2, 2)
+    lost[0][0, 1] = torch.nan
     inputs = [
         ("one sentence of two words", drawn([2], 2, 1, 2)),
         ("one word and one place of padding", drawn([1], 2, 2, 2)),
@@ -196,6 +197,8 @@ def batch_cases(generator: torch.Generator) -> list[Case]:
         ("a batch of one word each", drawn([1, 1, 1], 1, 2, 3)),
         ("a sentence that is all padding", drawn([2, 0], 3, 3, 2)),
         ("long padding", drawn([1, 12, 2], 12, 2, 3)),
+        ("nothing but padding", drawn([0, 0], 2, 3, 2)),
+        ("NaN at padding", lost),
         ("float64", [one.double() if one.is_floating_point() else one for one in doubled]),
         ("numbers that do not lie in order in memory", apart),
     ]
@@ -513,6 +516,7 @@ def forcing_cases(generator: torch.Generator) -> list[Case]:
         ("a sentence that is all padding", drawn([0, 2], 2)),
         ("a word twice in a row", torch.tensor([[6, 6, 6, 0], [6, 6, 0, 0]])),
         ("unknown words (number 3)", torch.tensor([[3, 8, 3], [3, 0, 0]])),
+        ("words with large numbers", torch.tensor([[300, 5, 40_000], [128, 70_000, 0]])),
         ("numbers that do not lie in order in memory", drawn([4, 3], 4).T.contiguous().T),
     ]
     return [Case(about, {"words": words}) for about, words in inputs]
@@ -522,10 +526,13 @@ def drive_forcing(answer, words):
     import torch
 
     given = answer(words)
-    if isinstance(given, list | tuple) and len(given) == 2 and all(isinstance(one, torch.Tensor) for one in given):
-        other = [str(one.dtype) for one in given if one.is_floating_point() or one.dtype == torch.bool]
-        if other:
-            return f"word numbers of type {other[0]}"
+    if isinstance(given, list | tuple) and len(given) == 2:
+        try:
+            kinds = [torch.as_tensor(one).dtype for one in given]
+        except (TypeError, ValueError, RuntimeError):
+            return given
+        if any(kind.is_floating_point or kind == torch.bool for kind in kinds):
+            return "word numbers that are not whole"
     return given
 
 
@@ -724,6 +731,9 @@ def loss_cases(generator: torch.Generator) -> list[Case]:
     behind[0][0, 2] = torch.tensor([-150.0, 0.0, 150.0])  # at padding, whose number is 0
     told, zero, raised = drawn([2], 3, 3), drawn([2], 2, 3), drawn([2], 2, 3)
     told[1][0, 2], zero[1][0, 0] = 1, 0
+    level, hole = drawn([3], 3, 4), drawn([3, 3], 3, 4)
+    level[0][0, 1] += 1000
+    hole[2][0, 1] = False
     doubled, apart = drawn([2, 3], 3, 4), drawn([3, 2, 1, 3], 3, 4)
     apart[0] = torch.randn(4, 3, 4, generator=generator).permute(2, 1, 0)
     inputs = [
@@ -737,6 +747,8 @@ def loss_cases(generator: torch.Generator) -> list[Case]:
         ("a single word", drawn([1], 1, 5)),
         ("a right word of very low score", certain),
         ("large scores at padding", behind),
+        ("scores of one word far above those of the next", level),
+        ("padding between words", hole),
         ("all scores + 100", [raised[0] + 100, *raised[1:]]),
         ("a sentence that is all padding", drawn([2, 0, 3], 3, 6)),
         ("float64", [doubled[0].double(), *doubled[1:]]),
@@ -928,6 +940,16 @@ for average in (over_words, over_chosen):
 
 
 @LOSS_PER_WORD.slip(
+    "the largest score is that of the whole batch, not of the place",
+    "Far below it, every exponential of a place rounds to 0. Is there a function of torch that does all this?",
+)
+def one_largest(logits, words, mask):
+    scores, right = logits[mask], words[mask]
+    powers = (scores - scores.max()).exp().sum(-1).log() + scores.max()
+    return (powers - scores.gather(-1, right[:, None])[:, 0]).mean()
+
+
+@LOSS_PER_WORD.slip(
     "the scores are taken for log-probabilities",
     "F.nll_loss, and a formula with -log p, want the log of a probability. What makes probabilities of scores?",
 )
@@ -1002,7 +1024,7 @@ def question(name: str, size: int, others: tuple[Misconception, ...], dotted: tu
             ),
         ),
         MEMORY,
-        tolerance=0.01,
+        tolerance=0.1,
     )
 
 
@@ -1030,8 +1052,9 @@ WORDS_HELD_256 = question(
             lambda: 4 * held(64),
         ),
         Misconception("that is the curve of 64 numbers", "Look at the legend.", lambda: held(64)),
+        Misconception("those are all words of the sentence", "How far does the curve stay above the dashed line?", 20),
     ),
-    (19, 20),
+    (),
 )
 
 WORDS_HELD_SOFTLY = Question(
@@ -1055,7 +1078,7 @@ WORDS_HELD_SOFTLY = Question(
         ),
     ),
     MEMORY,
-    tolerance=0.085,  # two words more or fewer: other numbers of places give as much
+    tolerance=2.0,  # words more or fewer: other numbers of places give as much
 )
 
 ASKED = [RNN_STEP, READ_BATCH, FEELS, TEACHER_FORCING, LOSS_PER_WORD, WORDS_HELD_64, WORDS_HELD_256, WORDS_HELD_SOFTLY]

@@ -30,12 +30,13 @@ def softmax_cases(generator: torch.Generator) -> list[Case]:
     some[..., 1] = False
     empty = some.clone()
     empty[1, 2] = False
-    yes = torch.ones(2, 3, dtype=torch.bool)
+    yes, others = torch.ones(2, 3, dtype=torch.bool), torch.tensor([[False, True, True], [True, True, False]])
     first_two, only_first = torch.tensor([[True, True, False]]), torch.tensor([[True, False, False]])
     large, lowest = draw(2, 3, 5), torch.finfo(torch.float32).min
     inputs = [
         ("two rows, all open", torch.tensor([[1.0, 2.0, 0.0], [0.0, 1.0, 0.0]]), yes),
         ("one place closed", torch.tensor([[1.0, 2.0, 3.0]]), first_two),
+        ("two rows, another place closed in each", torch.tensor([[1.0, 2.0, 0.0], [0.0, 1.0, 0.0]]), others),
         ("negative scores", torch.tensor([[-3.0, -2.0, -9.0]]), torch.tensor([[True, False, True]])),
         ("large scores", torch.tensor([[100.0, 101.0, 102.0]]), first_two),
         ("a closed score far above the open ones", torch.tensor([[1.0, 0.0, 300.0]]), first_two),
@@ -52,6 +53,12 @@ def softmax_cases(generator: torch.Generator) -> list[Case]:
         ("scores that do not lie in order in memory", draw(5, 3, 2).permute(2, 1, 0), some),
         ("four axes, one mask for all", draw(2, 2, 3, 3), torch.ones(1, 1, 3, 3, dtype=torch.bool).tril()),
         ("three axes of equal length", draw(3, 3, 3), torch.ones(1, 3, 3, dtype=torch.bool).tril()),
+        ("two rows far from each other", torch.tensor([[[200.0, 201.0], [0.0, 1.0]]]), yes[None, :, :2]),
+        ("a small weight", torch.tensor([[0.0, -8.0]]), yes[:1, :2]),
+        ("one word, closed", torch.tensor([[[1.0]], [[2.0]]]), torch.tensor([[[False]], [[True]]])),
+        ("one mask for all keys", draw(2, 3, 4), torch.tensor([[[True], [False], [True]]])),
+        ("one row, no axis in front", draw(4), torch.tensor([True, False, True, True])),
+        ("five axes", draw(2, 1, 2, 3, 3), torch.ones(1, 1, 1, 3, 3, dtype=torch.bool).tril()),
     ]
     return [Case(about, {"scores": scores, "mask": mask}) for about, scores, mask in inputs]
 
@@ -131,10 +138,33 @@ INFINITY_TIMES_ZERO = (
     "−∞ must be put in, not multiplied in. Print your penalty by itself: what stands at an *open* place?"
 )
 
-for value in (torch.nan, 0.0):
-    MASKED_SOFTMAX.slip("open places get 0 · ∞, which is NaN", INFINITY_TIMES_ZERO)(
-        partial(infinity_multiplied, nothing=value)
-    )
+MASKED_SOFTMAX.slip("open places get 0 · ∞, which is NaN", INFINITY_TIMES_ZERO)(
+    partial(infinity_multiplied, nothing=torch.nan)
+)
+ALL_CLOSED = (
+    "~ turns True and False round, and of a number it makes another number. Or is −∞ multiplied by the mask? At an open "
+    "place that is 0 · ∞, NaN, of which nan_to_num makes 0."
+)
+MASKED_SOFTMAX.slip("every weight is 0, as if all places were closed", ALL_CLOSED)(
+    partial(infinity_multiplied, nothing=0.0)
+)
+
+
+def one_largest(scores, mask, closed=True):
+    """Like softmax_right, but for one largest score of the whole table."""
+    largest = (scores if closed else scores.masked_fill(~mask, -torch.inf)).max()
+    powers = (scores - largest).exp().masked_fill(~mask, 0.0)
+    return (powers / powers.sum(-1, keepdim=True)).nan_to_num(0.0)
+
+
+LARGEST_OF_ALL = "Far below it, every exponential of a row rounds to 0. Which scores does a row's softmax look at?"
+for form in (one_largest, partial(one_largest, closed=False)):
+    MASKED_SOFTMAX.slip("the largest score is that of the whole table, not of the row", LARGEST_OF_ALL)(form)
+
+
+@MASKED_SOFTMAX.slip("those are the logarithms of the weights", "Weights lie between 0 and 1. Which softmax is called?")
+def logarithms(scores, mask):
+    return F.log_softmax(scores.masked_fill(~mask, -torch.inf), -1)
 
 
 @MASKED_SOFTMAX.slip("closed scores are multiplied by 0", "A score of 0 is a score like any other: exp(0) is 1.")
@@ -220,6 +250,8 @@ def causal_cases(generator: torch.Generator) -> list[Case]:
         ("more new words than old ones", 4, 5),
         ("a length that is drawn", fresh, fresh + before),
         ("another length", fresh + 3, fresh + 3),
+        ("many words", 4, 80),
+        ("one new word after many", 1, 11),
     ]
     return [Case(about, {"queries": queries, "keys": keys}) for about, queries, keys in inputs]
 
@@ -316,6 +348,7 @@ def attention_cases(generator: torch.Generator) -> list[Case]:
     tens = torch.tensor([[10.0, 0.0, 1.0], [20.0, 0.0, 1.0]])[None, None]
     long = torch.tensor([[200.0], [190.0], [500.0]])[None, None] * torch.ones(4)  # (1, 1, 3, 4)
     far = torch.full((1, 1, 1, 4), 300.0)
+    apart = torch.tensor([[500.0, 500.0, 0.0, 0.0], [0.5, 0.0, 0.0, 0.0]])[None, None]
     far_value = torch.tensor([[1.0, 0.0], [2.0, 0.0], [0.0, 9.0]])[None, None]
     third_closed = torch.tensor([True, True, False])[None, None, None]
     nothing = torch.tensor([[True, True], [False, False]])[None, None]
@@ -334,6 +367,13 @@ def attention_cases(generator: torch.Generator) -> list[Case]:
         ("another mask for each head", drawn(3, 2, 3, 3, 5, 2), per_head),
         ("large scores", (far, long, far_value), third_closed),
         ("large negative scores", (-far, long, far_value), third_closed),
+        ("very large scores", (1e5 * far, long, far_value), third_closed),
+        ("very large negative scores", (-1e5 * far, long, far_value), third_closed),
+        (
+            "two queries with scores far from each other",
+            (apart, two_keys, tens),
+            torch.ones(1, 1, 2, 2, dtype=torch.bool),
+        ),
         ("a query with nothing to look at", (asks, two_keys, tens), nothing),
         ("a sentence of length 0", drawn(2, 2, 3, 3, 4, 2), lengths(3, 0)),
         ("a batch of one, one head, one query", drawn(1, 1, 1, 3, 2, 4), every),
@@ -517,9 +557,15 @@ ATTENTION.slip(
     "a query with nothing to look at gives NaN",
     "The softmax of nothing but −∞ is 0/0. What should such a query get? Your masked_softmax knows.",
 )(attention_wrong(weigh=leaves_nan))
-for value in (torch.nan, 0.0):
-    ATTENTION.slip("open places get 0 · ∞, which is NaN", INFINITY_TIMES_ZERO)(
-        attention_wrong(weigh=partial(infinity_multiplied, nothing=value))
+ATTENTION.slip("open places get 0 · ∞, which is NaN", INFINITY_TIMES_ZERO)(
+    attention_wrong(weigh=partial(infinity_multiplied, nothing=torch.nan))
+)
+ATTENTION.slip("every weight is 0, as if all places were closed", ALL_CLOSED)(
+    attention_wrong(weigh=partial(infinity_multiplied, nothing=0.0))
+)
+for form in (one_largest, partial(one_largest, closed=False)):
+    ATTENTION.slip("the largest score is that of the whole table, not of the row", LARGEST_OF_ALL)(
+        attention_wrong(weigh=form)
     )
 for form in (empty_rows_open, *(partial(form, value) for value, form in product(HUGE, FORMS))):
     ATTENTION.slip(
@@ -595,7 +641,7 @@ CAT_WEIGHTS = Question(
         Misconception("these are percentages", "Shares of 1 are wanted, such as 0.25 for 25 %.", lambda: 100 * (TO_ALL / 2).softmax(0)),
     ),
     BY_HAND,
-    tolerance=0.005,
+    tolerance=0.0055,
 )  # fmt: skip
 
 
@@ -614,6 +660,8 @@ def look_cases(generator: torch.Generator) -> list[Case]:
         ("words that have nothing in common", torch.eye(3, 5), 1),
         ("negative scores", torch.tensor([[1.0, -1.0], [-2.0, 1.0], [0.0, 1.0]]), 0),
         ("one word", draw(1, 3), 0),
+        ("a word that occurs twice", torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]), 0),
+        ("long words", torch.tensor([[6.0, 0.0, 1.0], [5.0, 2.0, 0.0], [0.0, 1.0, 3.0]]), 0),
         ("five words of 16 numbers", draw(5, 16), 3),
         ("as many words as numbers", draw(3, 3), 2),
         ("float64", draw(4, 2).double(), 1),
@@ -644,7 +692,7 @@ def look_wrong(itself=True, ratio=False, divide=sqrt, zero=False, give=lambda w,
 
 for zero in (False, True):
     LOOK.slip(
-        "nothing is mended yet",
+        "the numbers are still those of the article",
         "Three things are to be mended: who is looked at, what makes weights of scores, and how large the scores are.",
     )(look_wrong(False, True, zero=zero))
 
@@ -775,7 +823,7 @@ SATURATED = Question(
         Misconception("that is the weight, not the width", "Read downwards from the point to the axis of d_k.", lambda: round(largest_weight(first_width_above(0.9)), 2)),
     ),
     ROOT,
-    tolerance=0.01,
+    tolerance=0.05,
 )  # fmt: skip
 
 ASKED = [CAT_SCORE, CAT_WEIGHTS, LOOK, MASKED_SOFTMAX, CAUSAL_MASK, ATTENTION, SATURATED]

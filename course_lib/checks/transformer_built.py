@@ -551,6 +551,8 @@ def mask_cases(generator: torch.Generator) -> list[Case]:
         return numbers
 
     inputs = [
+        ("one pair of two words each", [(0, 2)], 3, [(0, 2)], 3, 0),
+        ("one pair, padding in front", [(1, 2)], 3, [(1, 2)], 3, 0),
         ("two sentences, the second of each shorter", [(0, 3), (0, 2)], 3, [(0, 4), (0, 2)], 4, 0),
         ("three sentences, and padding has the number 7", [(0, 5), (0, 2), (0, 4)], 5, [(0, 2), (0, 4), (0, 3)], 4, 7),
         ("as many English places as French", [(0, 2), (0, 4)], 4, [(0, 4), (0, 3)], 4, 0),
@@ -560,6 +562,7 @@ def mask_cases(generator: torch.Generator) -> list[Case]:
         ("no padding at all", [(0, 4), (0, 4)], 4, [(0, 3), (0, 3)], 3, 0),
         ("one word each", [(0, 1), (0, 1)], 1, [(0, 1), (0, 1)], 1, 0),
         ("one pair", [(0, 6)], 8, [(0, 3)], 5, 2),
+        ("an English sentence of nothing but padding", [(0, 3), (0, 0)], 3, [(0, 2), (0, 2)], 3, 0),
     ]  # fmt: skip
     return [
         Case(about, {"source": words(english, n, pad), "target": words(french, m, pad), "pad": pad})
@@ -568,7 +571,7 @@ def mask_cases(generator: torch.Generator) -> list[Case]:
 
 
 def drive_masks(answer, source, target, pad):
-    """The three masks, spread over (batch, 2 heads, query, key) where they have four axes that allow it."""
+    """The three masks, spread over (batch, query, key) where they have four axes that allow it, the heads alike."""
     import torch
 
     given = answer(source, target, pad)
@@ -577,10 +580,14 @@ def drive_masks(answer, source, target, pad):
         return given
     spread = []
     for mask, places in zip(given, ((n, n), (m, m), (m, n)), strict=True):
+        if mask is None:
+            spread.append(None)
+            continue
         mask = torch.as_tensor(mask)
         full = len(source), 2, *places
         fits = mask.ndim == 4 and all(size in (1, wanted) for size, wanted in zip(mask.shape, full, strict=True))
-        spread.append(mask.expand(full) if fits else mask)
+        mask = mask.expand(full) if fits else mask
+        spread.append(mask[:, 0] if fits and (mask == mask[:, :1]).all() else mask)
     return spread
 
 
@@ -784,8 +791,8 @@ DECODER_LAYER_SIZE = Question(
             2 * 4 * D * D + 2 * D * INNER,
         ),
         Misconception(
-            "that leaves W_O out",
-            "What the heads bring is put together by a fourth matrix.",
+            "that is two matrices of the attentions too few",
+            "What the heads bring is put together by a fourth matrix. Has each of the two attentions all four?",
             2 * 3 * (D * D + D) + FEED + 3 * NORM,
         ),
         Misconception(

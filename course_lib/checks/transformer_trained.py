@@ -612,11 +612,13 @@ def worth_cases(generator: torch.Generator) -> list[Case]:
 def drive_worth(answer, table, seeds):
     """Hands over a `train` and a `share_right` that look things up; a model is what it was trained with."""
 
+    known = list(seeds)
+
     def train(part, seed):
         if not isinstance(part, bool):
             raise ValueError(f"train wants True (with the part) or False (without it), not {part!r}")
-        if seed not in seeds:
-            raise ValueError(f"the seed {seed} is none of the seeds {seeds}")
+        if seed not in known:
+            raise ValueError(f"the seed {seed} is none of the seeds {known}")
         return part, seed
 
     def share_right(model, rows):
@@ -776,7 +778,7 @@ POSITIONS_ARE_WORTH = Question(
         ),
     ),
     PARTS,
-    tolerance=0.06,
+    tolerance=0.055,  # a twentieth, and what rounding adds
 )
 
 
@@ -817,7 +819,7 @@ HALF_TEMPERATURE = Question(
         ),
     ),
     TEMPERATURE,
-    tolerance=0.04,
+    tolerance=0.1,
 )
 
 ASKED = [NEXT_WORD_LOSS, GREEDY_WORDS, BEAM_WORDS, HALF_TEMPERATURE, BEST_WITHOUT, PART_IS_WORTH, POSITIONS_ARE_WORTH]

@@ -823,7 +823,7 @@ wrong_value("words_held_256", 28, "four times the words were expected, and were 
 wrong_value("words_held_256", 7, "that is the curve of 64 numbers")
 wrong_value("words_held_256", 12, "perhaps the count starts at 0")
 wrong_value("words_held_256", 14, "perhaps the first word below one half is counted too")
-wrong_value("words_held_256", 20, "that is about where the curve meets the dotted line")
+wrong_value("words_held_256", 20, "those are all words of the sentence")
 wrong_value("words_held_256", 10, "10 is not right")
 wrong_value("words_held_softly", 20, "the sentence ends before the curve reaches one half")
 wrong_value("words_held_softly", 13, "that is the count with the scale of 0.3")
@@ -834,3 +834,89 @@ right_value("words_held_64", 7)
 right_value("words_held_256", 13.0)
 right_value("words_held_softly", 24)
 right_value("words_held_softly", 26)
+
+
+# ---- what readers of their own gave ----
+
+
+@wrong(
+    "read_batch",
+    "its arguments stand in another order: (mask, x, W_x, W_h, b), and the text has (x, mask, W_x, W_h, b)",
+)
+def mask_first(mask, x, W_x, W_h, b):
+    state, states = x.new_zeros(len(x), len(b)), []
+    for j in range(x.shape[1]):
+        state = torch.where(mask[:, j, None], torch.tanh(x[:, j] @ W_x.T + state @ W_h.T + b), state)
+        states.append(state)
+    return torch.stack(states, 1)
+
+
+@wrong("read_batch", "the result holds NaN in 2 of 8 places")
+def mixes_by_products(x, mask, W_x, W_h, b):
+    state, states, keep = x.new_zeros(len(x), len(b)), [], mask.to(x.dtype)
+    for j in range(x.shape[1]):
+        new = torch.tanh(x[:, j] @ W_x.T + state @ W_h.T + b)
+        state = keep[:, j, None] * new + (1 - keep[:, j, None]) * state
+        states.append(state)
+    return torch.stack(states, 1)
+
+
+@wrong("rnn_step", "what it has returned changes when it is called again")
+def one_buffer(x, state, W_x, W_h, b, kept={}):  # noqa: B006
+    out = kept.setdefault((len(x), len(b), x.dtype), torch.empty(len(x), len(b), dtype=x.dtype))
+    return torch.tanh(x @ W_x.T + state @ W_h.T + b, out=out)
+
+
+@wrong("rnn_step", "it returns 2 things, not a tensor of shape (1, 2)")
+def output_and_state(x, state, W_x, W_h, b):
+    new = torch.tanh(x @ W_x.T + state @ W_h.T + b)
+    return new, new
+
+
+@wrong("rnn_step", "the result holds True and False, not numbers")
+def compares(x, state, W_x, W_h, b):
+    return torch.tanh(x @ W_x.T + state @ W_h.T + b) > 0
+
+
+@wrong("loss_per_word", "the largest score is that of the whole batch, not of the place")
+def one_largest_score(logits, words, mask):
+    scores, right = logits[mask], words[mask]
+    largest = scores.max()
+    return (largest + (scores - largest).exp().sum(-1).log() - scores.gather(-1, right[:, None])[:, 0]).mean()
+
+
+@wrong("loss_per_word", "the numbers are not right")
+def counts_words_from_the_left(logits, words, mask):
+    total = 0
+    for row in range(len(words)):
+        k = int(mask[row].sum())
+        total = total + F.cross_entropy(logits[row, :k], words[row, :k], reduction="sum")
+    return total / mask.sum()
+
+
+@wrong("teacher_forcing", "the word numbers are not whole numbers")
+def in_lists_of_floats(words):
+    target = F.pad(words, (0, 1))
+    target[torch.arange(len(words)), (words != 0).sum(1)] = 2
+    return F.pad(words, (1, 0), value=1).float().tolist(), target.float().tolist()
+
+
+@wrong("teacher_forcing", "in result 1 of 2, only some entries are off, 38% of those in the inputs that fail")
+def in_bytes(words):
+    target = F.pad(words, (0, 1))
+    target[torch.arange(len(words)), (words != 0).sum(1)] = 2
+    return F.pad(words, (1, 0), value=1).to(torch.uint8), target.to(torch.uint8)
+
+
+@wrong("teacher_forcing", "in result 1 of 2, along the last axis but one the entries are right, in another order")
+def sorted_by_length(words):
+    words = words[(words != 0).sum(1).argsort(descending=True, stable=True)]
+    target = F.pad(words, (0, 1))
+    target[torch.arange(len(words)), (words != 0).sum(1)] = 2
+    return F.pad(words, (1, 0), value=1), target
+
+
+wrong_value("words_held_softly", 21, "21 is not right")
+wrong_value("words_held_softly", 14, "14 is not right")
+wrong_value("feels", [["1", "0", "0", "0", "0"]] * 5, "['1', '0', '0', '0', '0'] is text")
+wrong_value("feels", [[1], [1, 1], [1, 1, 1], [1, 1, 1], [1, 1, 1]], "entry 1, [1], has 1 of 5 numbers")

@@ -1,6 +1,8 @@
 """Lesson 3: scaled dot-product attention."""
 
 import math
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import torch
@@ -121,7 +123,7 @@ def multiplies_infinity_with_floats(scores, mask):
     return F.softmax(scores + (1 - mask.float()) * float("-inf"), dim=-1)
 
 
-@wrong("masked_softmax", "open places get 0 · ∞, which is NaN")
+@wrong("masked_softmax", "every weight is 0, as if all places were closed")
 def multiplies_infinity_and_hides_it(scores, mask):
     bias = (mask.to(scores.dtype) - 1) * torch.inf
     return torch.softmax(scores + bias, -1).nan_to_num()
@@ -214,7 +216,7 @@ def largest_of_all(scores, mask):
     return powers / powers.sum(-1, keepdim=True)
 
 
-@wrong("masked_softmax", "closed places still take part before they are removed")
+@wrong("masked_softmax", "the largest score is that of the whole table, not of the row")
 def largest_of_the_whole_table(scores, mask):
     powers = np.exp(scores.numpy() - scores.numpy().max()) * mask.numpy()
     total = powers.sum(-1, keepdims=True)
@@ -637,7 +639,7 @@ right_value("cat_weights", np.array([0.2841, 0.4113, 0.3047]))
 # ---- look ----
 
 
-@wrong("look", "nothing is mended yet")
+@wrong("look", "the numbers are still those of the article")
 def as_in_the_article(words, who):
     others = [i for i in range(len(words)) if i != who]
     scores = torch.stack([(words[who] * words[i]).sum() for i in others]) if others else torch.zeros(0)
@@ -773,3 +775,93 @@ wrong_value("saturated_at", 1024, "it is above 0.9 before that")
 wrong_value("saturated_at", 8, "without the root the largest weight is only a little above one half there")
 wrong_value("saturated_at", 0.94, "that is the weight, not the width")
 right_value("saturated_at", 64)
+
+
+# ---- what readers of their own gave ----
+
+
+@wrong("masked_softmax", "its arguments stand in another order: (mask, scores), and the text has (scores, mask)")
+def mask_first(mask, scores):
+    return torch.softmax(scores.masked_fill(~mask, -torch.inf), -1).nan_to_num()
+
+
+@wrong("masked_softmax", "the largest score is that of the whole table, not of the row")
+def one_largest_of_the_open(scores, mask):
+    closed = scores.masked_fill(~mask, -torch.inf)
+    powers = torch.exp(closed - closed.max())
+    total = powers.sum(-1, keepdim=True)
+    return torch.where(total > 0, powers / total, torch.zeros_like(powers))
+
+
+@wrong("masked_softmax", "those are the logarithms of the weights")
+def log_softmax(scores, mask):
+    return torch.log_softmax(scores.masked_fill(~mask, -torch.inf), -1)
+
+
+@wrong("masked_softmax", "every weight is 0, as if all places were closed")
+def turned_as_numbers(scores, mask):
+    m = mask.int()
+    return torch.nan_to_num(torch.softmax(scores.masked_fill((~m).bool(), -torch.inf), -1))
+
+
+@wrong("masked_softmax", "it returns 2 things, not a tensor of shape (2, 3)")
+def weights_and_mask(scores, mask):
+    return torch.softmax(scores.masked_fill(~mask, -torch.inf), -1).nan_to_num(), mask
+
+
+@wrong("masked_softmax", "what it has returned changes when it is called again")
+def hands_out_a_buffer(scores, mask, kept={}):  # noqa: B006
+    weights = torch.softmax(scores.masked_fill(~mask, -torch.inf), -1).nan_to_num()
+    return kept.setdefault((scores.shape, scores.dtype), torch.empty_like(weights)).copy_(weights)
+
+
+@wrong("scaled_attention", "the largest score is that of the whole table, not of the row")
+def one_largest_for_all_queries(query, key, value, mask):
+    closed = (query @ key.mT / math.sqrt(query.shape[-1])).masked_fill(~mask, -torch.inf)
+    powers = torch.exp(closed - closed.max())
+    total = powers.sum(-1, keepdim=True)
+    weights = torch.where(total > 0, powers / total, 0.0)
+    return weights @ value, weights
+
+
+@wrong("scaled_attention", "every weight is 0, as if all places were closed")
+def infinity_times_the_mask(query, key, value, mask):
+    penalty = (1 - mask.int()) * -torch.inf
+    weights = torch.softmax(query @ key.mT / math.sqrt(query.shape[-1]) + penalty, -1).nan_to_num()
+    return weights @ value, weights
+
+
+@wrong("scaled_attention", "in result 2 of 2, only some entries are off, 33% of those in the inputs that fail")
+def keeps_the_first_keys(query, key, value, mask, kept={}):  # noqa: B006
+    key = kept.setdefault((key.shape, key.dtype), key)
+    weights = torch.softmax((query @ key.mT / math.sqrt(query.shape[-1])).masked_fill(~mask, -torch.inf), -1)
+    return weights.nan_to_num() @ value, weights.nan_to_num()
+
+
+@wrong("causal", "everything is True")
+def all_open(queries, keys):
+    return torch.ones(1, 1, queries, keys, dtype=torch.bool)
+
+
+@wrong("causal", "there are too many that are False")
+def window_of_eight(queries, keys):
+    i, j = (torch.arange(queries) + keys - queries)[:, None], torch.arange(keys)[None]
+    return ((j <= i) & (i - j < 8))[None, None]
+
+
+@wrong("look", "in result 2 of 2, the result has the wrong shape (2,), not (3,)")
+def a_dictionary_by_vector(words, who):
+    score = {}
+    for row in words.tolist():
+        score[tuple(row)] = sum(a * b for a, b in zip(row, words[who].tolist(), strict=True)) / math.sqrt(len(row))
+    weights = torch.softmax(torch.tensor(list(score.values()), dtype=words.dtype), 0)
+    return weights @ torch.tensor(list(score), dtype=words.dtype), weights
+
+
+wrong_value("cat_score", 1.04, "1.04 is not right")
+wrong_value("cat_score", 1.03, "1.03 is not right")
+wrong_value("cat_weights", ["0.28", "0.41", "0.30"], "'0.28' is text")
+wrong_value("cat_weights", torch.tensor([[0.28], [0.41], [0.30]]), "the numbers are right, but in the shape (3, 1)")
+wrong_value("cat_weights", [0.287, 0.405, 0.308], "entry 2 of [0.287, 0.405, 0.308] is not right")
+right_value("cat_score", Fraction(105, 100))
+right_value("cat_weights", [Decimal("0.28"), Decimal("0.41"), Decimal("0.30")])

@@ -634,3 +634,47 @@ def the_word_before_is_hidden(log_probability, words, unk):
         hidden[i - 1] = unk
         costs.append(log_probability(words) - log_probability(hidden))
     return torch.stack(costs)
+
+
+# ---- what readers of their own gave ----
+
+
+@wrong("dropped", "only some entries are off, 21% of those in the inputs that fail")
+def divides_by_the_larger(x, kept, share, training):
+    if not training:
+        return x
+    return torch.where(kept, x / max(share, 1 - share), 0.0)
+
+
+@wrong("dropped", "it returns 2 things, not a tensor of shape (2,)")
+def hands_the_mask_on(x, kept, share, training):
+    return (torch.where(kept, x / (1 - share), 0.0) if training and share < 1 else x if not training else 0 * x), kept
+
+
+@wrong("weight_at", "the numbers are not right")
+def leaves_out_zeros(weights, words, offset):
+    there = words[:, None, :, None] & words[:, None, None]
+    diagonal = (weights * there).diagonal(offset, -2, -1).transpose(0, 1).flatten(1)
+    return torch.stack([row[row > 0].mean() if (row > 0).any() else row.new_zeros(()) for row in diagonal])
+
+
+@wrong("word_shares", "the numbers do not sum to 1 along the last axis")
+def a_small_number_in_the_divisor(weights, values):
+    a = weights @ values
+    return (weights * (a @ values.T) / (a.square().sum(1, keepdim=True) + 1e-9)).nan_to_num()
+
+
+@wrong("cut_a_head", "its arguments stand in another order: (W, heads, head), and the text has (W, head, heads)")
+def heads_before_head(W, heads, head):
+    cut = W.clone()
+    size = W.shape[1] // heads
+    cut[:, head * size : (head + 1) * size] = 0
+    return cut
+
+
+@right("cut_a_head")
+def by_other_names(M, h, n):
+    cut = M.clone()
+    size = M.shape[1] // n
+    cut[:, h * size : (h + 1) * size] = 0
+    return cut

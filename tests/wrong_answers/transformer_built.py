@@ -575,7 +575,7 @@ wrong_value("decoder_layer_size", 12768, "that has one norm too few")
 wrong_value("decoder_layer_size", 12640, "that is without the norms")
 wrong_value("decoder_layer_size", 12480, "that is without the biases of attention and feed-forward")
 wrong_value("decoder_layer_size", 12288, "that is without any bias or norm")
-wrong_value("decoder_layer_size", 10720, "that leaves W_O out")
+wrong_value("decoder_layer_size", 10720, "that is two matrices of the attentions too few")
 wrong_value("decoder_layer_size", 38176, "that counts the heads as if each were d wide")
 wrong_value("decoder_layer_size", 12000, "12000 is not right")
 right_value("decoder_layer_size", 12832)
@@ -711,3 +711,28 @@ def padding_is_open(source, target, pad):
 def with_the_librarys_masks(source, target, pad):
     english, french = ((words != pad)[:, None, None] for words in (source, target))
     return english, french & masks.causal_mask(target.shape[1]), english
+
+
+# ---- what readers of their own gave ----
+
+
+@wrong("three_masks", "in result 3 of 3, there is None")
+def two_of_three(source, target, pad):
+    there, ahead = (words != pad for words in (source, target)), torch.ones(target.shape[1], target.shape[1]).tril()
+    english, french = (one[:, None, None] for one in there)
+    return english, french & ahead.bool(), None
+
+
+@wrong("three_masks", "in result 1 of 3, the order along the last axis is turned round")
+def remembered_by_shape(source, target, pad, kept={}):  # noqa: B006
+    ahead = torch.ones(target.shape[1], target.shape[1]).tril().bool()
+    english, french = (source != pad)[:, None, None], (target != pad)[:, None, None]
+    return kept.setdefault((source.shape, target.shape, pad), (english, french & ahead, english))
+
+
+@wrong("three_masks", "in result 1 of 3, everything is True")
+def padding_alone_is_opened(source, target, pad):
+    ahead = torch.ones(target.shape[1], target.shape[1]).tril().bool()
+    english, french = (source != pad)[:, None, None], (target != pad)[:, None, None]
+    english = english | ~english.any(-1, keepdim=True)
+    return english, french & ahead, english

@@ -1,6 +1,7 @@
 """Lesson 6: the Transformer, trained and read."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import torch
@@ -710,3 +711,31 @@ def first_finished_is_returned(log_p, start, end, width, limit):
 def no_start_mark(log_p, start, end, width, limit):
     history = lambda start, words: words or [start]  # noqa: E731
     return max(beam_with(log_p, start, end, width, limit, per_word, history=history), key=per_word)[0]
+
+
+# ---- what readers of their own gave ----
+
+
+@wrong("part_is_worth", "it changes its argument seeds in place")
+def empties_the_seeds(train, share_right, seeds):
+    worth = []
+    while seeds:
+        seed = seeds.pop(0)
+        worth.append(share_right(train(True, seed), "new") - share_right(train(False, seed), "new"))
+    return worth
+
+
+@wrong("part_is_worth", "what it has returned changes when it is called again")
+def one_list_for_all_calls(train, share_right, seeds, worth=[]):  # noqa: B006
+    for seed in seeds:
+        worth.append(share_right(train(True, seed), "new") - share_right(train(False, seed), "new"))
+    return worth
+
+
+@right("next_word_loss")
+def by_other_names(scores, w, p):
+    return F.cross_entropy(scores[:, :-1].flatten(0, 1), w[:, 1:].flatten(), ignore_index=p)
+
+
+wrong_value("positions_are_worth", 0.9, "0.9 is not right")
+right_value("half_temperature", Fraction(5, 4))
