@@ -111,9 +111,11 @@ def test_an_experiment_runs_with_the_model_that_is_read_and_its_fingerprint_sees
     assert trained.fingerprint(model) == trained.fingerprint(model.train)
 
 
-def test_recording_a_lesson_records_a_model_before_it_is_checked(made, monkeypatch):
+@pytest.mark.parametrize("way", ["checked", "recorded"])
+def test_recording_a_lesson_records_a_model_before_it_is_read(way, made, monkeypatch):
     model = made(s0=0.5, s1=1.0)
-    monkeypatch.setattr(trained.TrainedModel, "checked", trained.TrainedModel.checked)
+    for name in ("checked", "recorded"):
+        monkeypatch.setattr(trained.TrainedModel, name, getattr(trained.TrainedModel, name))
     recording.before_checking()
-    assert share(model.checked()) == 1.0
+    assert share(getattr(model, way)()) == 1.0
     assert torch.load(model.file, weights_only=True)["seed"] == 1

@@ -101,14 +101,17 @@ def record_model(model: TrainedModel) -> None:
 
 
 def before_checking() -> None:
-    """In a kernel: records each model that is about to be checked."""
-    check = TrainedModel.checked
+    """In a kernel: records each model that is about to be checked, or read without that."""
 
-    def checked(model):
-        record_model(model)
-        return check(model)
+    def after_recording(read):
+        def recorded_first(model):
+            record_model(model)
+            return read(model)
 
-    TrainedModel.checked = checked
+        return recorded_first
+
+    for way in ("checked", "recorded"):
+        setattr(TrainedModel, way, after_recording(getattr(TrainedModel, way)))
 
 
 def defined_in(cell) -> list[str]:
