@@ -622,7 +622,7 @@ CAT_WEIGHTS = Question(
         Misconception("these are without √d_k", "Each score is divided first. The words have four numbers.", lambda: TO_ALL.softmax(0)),
         Misconception("these are divided by d_k, not by its root", "√4 is what the scores are divided by.", lambda: (TO_ALL / 4).softmax(0)),
         Misconception("the scores are multiplied by √d_k", "Should scores become larger or smaller?", lambda: (TO_ALL * 2).softmax(0)),
-        Misconception("the root is that of the number of words", "There are three words, but how many numbers has each?", lambda: (TO_ALL / sqrt(3)).softmax(0)),
+        Misconception("that comes out if the root is that of the number of words", "There are three words, but how many numbers has each?", lambda: (TO_ALL / sqrt(3)).softmax(0)),
         Misconception("these are a plain ratio, not a softmax", "Exponentials first, then each divided by their sum.", lambda: TO_ALL / TO_ALL.sum()),
         Misconception("these are the scores, not yet the weights", "Weights sum to 1. What makes weights of scores?", lambda: TO_ALL / 2),
         Misconception("these are the dot products, not yet the weights", "Weights sum to 1. What makes weights of scores?", lambda: TO_ALL),
