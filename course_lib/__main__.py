@@ -175,19 +175,15 @@ def mutants(arguments):
     """[exercise ...]: change the reference solutions by rule, see what the checks say (all, or those named: 03)"""
     import torch
 
-    from course_lib.tools import mutants
+    from course_lib.tools import lessons, mutants
 
     torch.set_num_threads(1)
     holes = []
-    for notebook in mutants.notebooks():
-        if not arguments or notebook.name.startswith(tuple(arguments)):
-            for name, became in mutants.report(notebook):
-                print(
-                    f"{name:<22}",
-                    ", ".join(f"{len(those)} {kind}" for kind, those in became.items() if those),
-                    flush=True,
-                )
-                holes += [(name, one) for one in became[mutants.PASSED]]
+    for notebook in lessons.find(arguments, "exercises"):
+        for name, became in mutants.report(notebook):
+            counts = ", ".join(f"{len(those)} {kind}" for kind, those in became.items() if those)
+            print(f"{name:<22}", counts, flush=True)
+            holes += [(name, one) for one in became[mutants.PASSED]]
     for name, hole in holes:
         print(f"\n{name}, {hole.what}:\n{hole.source}")
     sys.exit(bool(holes))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from course_lib.tools import mutants
+from course_lib.tools import lessons, mutants
 
 SAMPLE = 10  # of each exercise; `make mutants` tries all
 
@@ -44,7 +44,7 @@ def test_each_mutant_is_another_source_and_none_is_the_solution():
     assert all(mutant.source != source for mutant in found)
 
 
-@pytest.mark.parametrize("notebook", mutants.notebooks(), ids=lambda path: path.stem)
+@pytest.mark.parametrize("notebook", lessons.find(folder="exercises"), ids=lambda path: path.stem)
 def test_no_mutant_passes_and_most_are_told_what_differs(notebook):
     told = {name: became for name, became in mutants.report(notebook, SAMPLE)}
     assert len(told) >= 3

@@ -23,14 +23,14 @@ class LessonError(SystemExit):
     """Ends a verb with its message and no traceback."""
 
 
-def find(names=()):
-    """The lessons in order: all, or those whose file names begin with one of `names`."""
-    lessons = sorted(NOTEBOOKS.glob("[0-9]*.ipynb"))
+def find(names=(), folder=""):
+    """The lessons, or the notebooks of a folder beside them, in order: all, or those that begin with one of `names`."""
+    there = sorted((NOTEBOOKS / folder).glob("[0-9]*.ipynb"))
     for name in names:
-        if not any(path.name.startswith(name) for path in lessons):
-            there = ", ".join(path.stem for path in lessons) or "none"
-            raise LessonError(f"No lesson's name begins with {name!r}. In {NOTEBOOKS} there are: {there}.")
-    return [path for path in lessons if not names or path.name.startswith(tuple(names))]
+        if not any(path.name.startswith(name) for path in there):
+            stems = ", ".join(path.stem for path in there) or "none"
+            raise LessonError(f"No notebook begins with {name!r}. In {NOTEBOOKS / folder} there are: {stems}.")
+    return [path for path in there if not names or path.name.startswith(tuple(names))]
 
 
 def execute(path, environment, notebook=None):

@@ -19,7 +19,6 @@ import torch
 
 from course_lib.checks import exercises
 from course_lib.checks.engine import Exercise, Wrong, attempt, examine, same
-from course_lib.tools.lessons import NOTEBOOKS
 
 FURTHER = 12  # draws of inputs on which a mutant that passes is compared with the solution
 SECONDS = 20  # of computing, after which a mutant counts as one that does not end
@@ -61,10 +60,6 @@ def definitions(source: str) -> ast.Module:
     """What a cell imports and defines, without what it runs."""
     kinds = ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef
     return ast.Module([node for node in ast.parse(source).body if isinstance(node, kinds)], [])
-
-
-def notebooks() -> list[Path]:
-    return sorted((NOTEBOOKS / "exercises").glob("*.ipynb"))
 
 
 # ---- the changes ----
