@@ -258,8 +258,15 @@ def attend_cases(generator: torch.Generator) -> list[Case]:
         ("the same with padding", *square, torch.tensor([2, 1, 3])),
         ("four sentences", scores, states, lengths),
         ("the same scores + 100", scores + 100, states, lengths),
+        (
+            "large scores in one sentence, small ones in another",
+            torch.tensor([[1000.0, 1001.0], [0.0, 0.0]]),
+            draw(2, 2, 3),
+            torch.tensor([2, 2]),
+        ),
         ("a sentence of no words among others", draw(3, 4), draw(3, 4, 2), torch.tensor([4, 0, 2])),
         ("sentences of one word", draw(3, 1), draw(3, 1, 2), torch.tensor([1, 1, 1])),
+        ("scores below −10⁹", torch.tensor([[-2e9, 0.0], [0.0, 0.0]]), draw(2, 2, 3), torch.tensor([1, 2])),
         ("float64", draw(2, 4).double(), draw(2, 4, 6).double(), torch.tensor([4, 2])),
         (
             "tensors that do not lie in order in memory",
@@ -362,13 +369,13 @@ def renormalised(scores, words, mend):
 
 
 AFTER_ALL = (
-    "In the input below the padding has by far the largest score. What has the softmax left for the words, before you "
-    "take the padding out?"
+    "In the input below the padding has by far the largest score. What is left for the words, before you take the "
+    "padding out: by the softmax, or by the largest score that is subtracted?"
 )
 
 for mend in (False, True):
-    ATTEND_TO.slip("padding is taken out only after the softmax", AFTER_ALL)(attended(partial(renormalised, mend=mend)))
-for value, add, empty in product((-100.0, -1e3, -1e4, -1e5), (False, True), (False, True)):
+    ATTEND_TO.slip("the padding is taken out too late", AFTER_ALL)(attended(partial(renormalised, mend=mend)))
+for value, add, empty in product((-100.0, -1e3, -1e4, -1e5, -1e9), (False, True), (False, True)):
     ATTEND_TO.slip(
         "the penalty is finite, and large scores pass it",
         "Compare it with the scores of the input below. Which number lies under all scores that there can be?",
@@ -416,9 +423,14 @@ ATTEND_TO.slip(
     "the sum runs over the numbers of a state",
     "The states are added up, word by word. Which axis must go, and which must stay?",
 )(mixed(lambda x: x.sum(-1)))
-ATTEND_TO.slip(
-    "the context is divided by the number of words", "The weights sum to 1, so the weighted sum is an average already."
-)(mixed(lambda x: x.mean(1)))
+AVERAGE = "The weights sum to 1, so the weighted sum is an average already."
+ATTEND_TO.slip("the context is divided by the number of places", AVERAGE)(mixed(lambda x: x.mean(1)))
+
+
+@ATTEND_TO.slip("the context is divided by the number of words", AVERAGE)
+def divided_by_words(scores, states, lengths):
+    context, weights = attend_right(scores, states, lengths)
+    return context / lengths[:, None], weights
 
 
 def naive(scores, words, times, mend):
@@ -427,6 +439,16 @@ def naive(scores, words, times, mend):
     return weights.nan_to_num(0.0) if mend else weights
 
 
+def minus_largest_of_all(scores, words):
+    open_ = closed(scores, words)
+    powers = (open_ - open_.max().clamp(min=-1e30)).exp()
+    return (powers / powers.sum(-1, keepdim=True)).nan_to_num(0.0)
+
+
+ATTEND_TO.slip(
+    "the largest score of the whole batch is subtracted",
+    "Rows whose scores lie far below it get nothing but exp(−∞). Which largest score belongs to a row?",
+)(attended(minus_largest_of_all))
 for times in (False, True):
     for mend in (False, True):
         ATTEND_TO.slip(
@@ -468,8 +490,15 @@ def step_cases(generator: torch.Generator) -> list[Case]:
         ("more places than steps", draw(3, 2, 5), draw(3, 5, 4), some),
         ("more steps than places", draw(2, 6, 4), draw(2, 4, 2), end),
         ("scores + 100", draw(3, 2, 5) + 100, draw(3, 5, 2), some),
+        (
+            "a step with large scores, one with small ones",
+            torch.tensor([[[1000.0, 1001.0], [0.0, 0.0]]]),
+            draw(1, 2, 3),
+            torch.tensor([[True, True]]),
+        ),
         ("very large scores", torch.tensor([[[9e4, 8e4, 5e5]]]), draw(1, 3, 2), torch.tensor([[True, True, False]])),
         ("very low scores", torch.tensor([[[-2e5, -3e5, 0.0]]]), draw(1, 3, 2), torch.tensor([[True, True, False]])),
+        ("scores below −10⁹", torch.tensor([[[-2e9, 0.0]]]), draw(1, 2, 3), torch.tensor([[True, False]])),
         ("float64", draw(2, 3, 4).double(), draw(2, 4, 5).double(), end),
         ("scores that do not lie in order in memory", draw(4, 5, 2).permute(2, 1, 0), draw(2, 4, 3), end),
     ]
@@ -534,7 +563,7 @@ EVERY_STEP.slip("the mask closes steps, not words", ROWS)(stepped(rows=True, val
 
 AFTER = "Print weights.sum(-1) for a sentence with padding. What has taken the rest?"
 EVERY_STEP.slip("the mask comes after the softmax", AFTER)(stepped(after=True))
-for value in (-100.0, -1e3, -1e4, -1e5):
+for value in (-100.0, -1e3, -1e4, -1e5, -1e9):
     for add in (False, True):
         EVERY_STEP.slip(
             "the penalty is finite, and large scores pass it",
@@ -591,6 +620,8 @@ def link_cases(generator: torch.Generator) -> list[Case]:
         ("nothing is proposed", [([], cat, cat)]),
         ("a short sentence and a longer one", [([[0, 0]], [[0, 0]], [[0, 0]]), ([[0, 2], [1, 2], [2, 2]], cat, cat)]),
         ("a sentence without sure links beside another", [([[0, 0], [1, 0]], [], [[0, 0]]), (cat, cat, cat)]),
+        ("a sentence for which nothing is proposed, beside another", [([], cat, cat), (cat, cat, cat)]),
+        ("a sentence without any gold link beside another", [([[0, 0]], [], []), (cat, cat, cat)]),
         *(
             (f"{told} drawn at random", [sentence() for _ in range(count)])
             for count, told in ((1, "one sentence"), (2, "two sentences"), (5, "five sentences"))
@@ -676,10 +707,11 @@ ALIGNMENT_ERROR.slip(
 ALIGNMENT_ERROR.slip("nothing proposed raises an error", "The set A may be empty. By what do you divide then?")(
     counted(lambda a, s, p, a_s, a_p: 1 - a_p / a)
 )
-ALIGNMENT_ERROR.slip(
-    "only the links that were proposed are judged",
-    "Yours says how many of A are wrong. Sure links that were missed must cost something too.",
-)(counted(lambda a, s, p, a_s, a_p: 1 - a_p / a if a else 0.0))
+for empty in (0.0, 1.0):
+    ALIGNMENT_ERROR.slip(
+        "only the links that were proposed are judged",
+        "Yours says how many of A are wrong. Sure links that were missed must cost something too.",
+    )(counted(lambda a, s, p, a_s, a_p, empty=empty: 1 - a_p / a if a else empty))
 
 
 ALIGNMENT_ERROR.slip(
@@ -711,12 +743,16 @@ HIDING_COST = Question(
     lambda: log(20),
     (
         Misconception(
-            "that is what hiding the marked word costs",
-            "The marked word has the most weight, but which word must be written? Read the bar of *that* place, "
-            "in the right panel.",
+            "that word would hardly be missed",
+            "Costs are in the right panel. The marked word has the most weight, but which word must be written? Read the "
+            "bar of *that* place.",
             0.0,
         ),
-        Misconception("that is a weight", "Weights are in the left panel. Costs are in the right one, in nats.", 0.95),
+        Misconception(
+            "that may be a share, but not this cost",
+            "Weights and probabilities lie between 0 and 1. Costs are in the right panel, in nats.",
+            0.95,
+        ),
         Misconception(
             "the sign is the wrong way round", "A cost is how far the log-probability *falls*.", lambda: -log(20)
         ),

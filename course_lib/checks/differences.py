@@ -33,7 +33,8 @@ def of_numbers(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
 
 def of_masks(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
     """What relates masks to the wanted ones, in all pairs."""
-    if all((given != wanted).all() for given, wanted in pairs):
+    there = torch.cat([given.flatten() for given, _ in pairs])
+    if there.any() and not there.all() and all((given != wanted).all() for given, wanted in pairs):
         return "True and False have changed places", "What does True stand for here?"
     if said := _of_places([(given.double(), wanted.double()) for given, wanted in pairs]):
         return said
@@ -76,7 +77,7 @@ def of_shapes(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
         if all(
             w.ndim == g.ndim + 1 and axis < w.ndim and w.shape[:axis] + w.shape[axis + 1 :] == g.shape for g, w in pairs
         ):
-            return f"axis {axis} is missing", "Something was summed or chosen along it that is still wanted."
+            return f"axis {axis} is missing", "Was something summed or chosen along it, or was it never there?"
     return None
 
 
@@ -123,7 +124,8 @@ def _close(given: Tensor, wanted: Tensor) -> bool:
 def _of_all_entries(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
     for changed, what, hint in CHANGES:
         if all(_close(given, changed(wanted)) and not _close(wanted, changed(wanted)) for given, wanted in pairs):
-            return what, hint
+            if changed is torch.zeros_like or any(given.any() for given, _ in pairs):
+                return what, hint
     factors = [_factor(given, wanted) for given, wanted in pairs]
     if None not in factors:
         if max(factors) - min(factors) < 1e-4 * max(map(abs, factors)):
@@ -216,9 +218,10 @@ def _shifted(given: Tensor, wanted: Tensor, step: int, axis: int) -> tuple[Tenso
 
 def _of_sums(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
     """Shares that should sum to 1 along one axis, and do along another or along none."""
-    for axis in _axes(pairs):
-        if not all(_sums_to_one(wanted, axis) for _, wanted in pairs):
-            continue
+    of_shares = [axis for axis in _axes(pairs) if all(_sums_to_one(wanted, axis) for _, wanted in pairs)]
+    if any(all(_sums_to_one(given, axis) for given, _ in pairs) for axis in of_shares):
+        return None
+    for axis in of_shares:
         for other in _axes(pairs):
             if other != axis and all(_sums_to_one(given, other) for given, _ in pairs):
                 what = f"the numbers sum to 1 along {_named(other)}, not along {_named(axis)}"
@@ -229,9 +232,10 @@ def _of_sums(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
 
 
 def _sums_to_one(numbers: Tensor, axis: int) -> bool:
-    """Whether all sums along the axis are 1, or 0 where everything is closed."""
+    """Whether all sums along the axis are 1, or some 0, where everything is closed."""
     sums = numbers.nan_to_num().sum(axis)
-    return bool((((sums - 1).abs() < 1e-4) | (sums == 0)).all() and (sums != 0).any() and (numbers >= 0).all())
+    ones, zeros = (sums - 1).abs() < 1e-4, sums == 0
+    return bool((ones | zeros).all() and ones.sum() >= zeros.sum() and (numbers >= 0).all())
 
 
 def _of_some_entries(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
@@ -244,7 +248,10 @@ def _of_some_entries(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
                 f"only {told.pop()} along {_named(axis)} is off",
                 WHICH,
             )
-    if any(one.any() and not one.all() for one in off):
+    # Of weights, a 0 or 1 as at closed places is right whatever is done.
+    whole = not any(wanted.frac().any() for _, wanted in pairs)
+    told = [~one & (whole | (wanted.frac() != 0)) for one, (_, wanted) in zip(off, pairs, strict=True)]
+    if all(one.any() for one in told):
         share = sum(one.sum().item() for one in off) / sum(one.numel() for one in off)
         if share <= 0.75:
             what = f"only some entries are off, {share:.0%} of those in the inputs that fail"

@@ -27,6 +27,7 @@ from course_lib.processes import in_a_notebook
 INSTALLED = re.compile(r"[/\\](site-packages|course_lib)[/\\]")  # files that the learner has not written
 DOES_NOT_FIT = RuntimeError, ValueError, IndexError  # what torch, NumPy and Python raise of shapes that do not fit
 MEMORY = "view size is not compatible"  # what view says of numbers that do not lie in order
+NEARLY = 1e-5, 1e-4  # absolute and relative: what a message about numbers takes as equal
 MOST_FURTHER = 3  # times that inputs are drawn anew to be sure of a slip
 LARGEST_SHOWN = 24  # numbers of a tensor that a message prints; of larger ones it gives the shape
 LONGEST_SHOWN = 400  # characters of any other value
@@ -185,6 +186,8 @@ def same(given: object, wanted: object, tolerance: float, relative: float | None
     """
     relative = tolerance if relative is None else relative
     given, wanted = plain(given), plain(wanted)
+    if isinstance(wanted, Tensor) and isinstance(given, list) and _holds_tensors(given):
+        return False
     if isinstance(wanted, dict):
         return isinstance(given, dict) and given.keys() == wanted.keys() and all(
             same(given[name], item, tolerance, relative) for name, item in wanted.items()
@@ -263,10 +266,10 @@ def examine(exercise: Exercise, answer: object, seed: int = 0) -> int:
         tried.append((case, outcome, wanted))
         if not _agree(exercise, outcome, wanted):
             wrong.append(tried[-1])
-    anew = [
-        (c, attempt(exercise, answer, c), attempt(exercise, exercise.right, c))
-        for c in _drawn_anew(exercise, cases, seed)
-    ]
+    anew = []
+    for old, new in _drawn_anew(exercise, cases, seed):
+        attempt(exercise, answer, old)  # of which something may be kept, as in a cell that calls it twice
+        anew.append((new, attempt(exercise, answer, new), attempt(exercise, exercise.right, new)))
     for (case, outcome, _), result in zip(tried, returned, strict=True):
         if not same(result, outcome.result, 0.0):
             what = "what it has returned changes when it is called again"
@@ -307,12 +310,11 @@ def _other_order(answer: Callable, case: Case) -> differences.Said | None:
     return what, "Whoever calls it gives them in the order of the text."
 
 
-def _drawn_anew(exercise: Exercise, cases: Sequence[Case], seed: int) -> list[Case]:
-    """Some inputs that are drawn once more: of one that was tried already the shapes, with other numbers."""
+def _drawn_anew(exercise: Exercise, cases: Sequence[Case], seed: int) -> list[tuple[Case, Case]]:
+    """Some inputs, and each drawn once more: the same shapes, with other numbers."""
     again = exercise.cases(torch.Generator().manual_seed(seed + 1 + MOST_FURTHER))
-    return [new for old, new in zip(cases, again, strict=False) if not same(old.arguments, new.arguments, 0.0)][
-        :MOST_FURTHER
-    ]
+    pairs = zip(cases, again, strict=False)
+    return [(old, new) for old, new in pairs if not same(old.arguments, new.arguments, 0.0)][:MOST_FURTHER]
 
 
 def _called(exercise: Exercise, answer: Callable, case: Case) -> str | None:
@@ -367,7 +369,7 @@ def _diagnosis(exercise: Exercise, answer: Callable, tried: Sequence[Tried], wro
             "two calls with the same input give different results",
             "Is something drawn, or kept from call to call?",
         )
-    elif earlier := _as_before(tried, wrong):
+    elif earlier := _as_before(tried, outcome):
         what = f"it gives what it gave for another input: {earlier}"
         hint = "Is something typed in that should be computed, or kept from call to call?"
     if hint == STEP_BY_STEP:
@@ -377,16 +379,13 @@ def _diagnosis(exercise: Exercise, answer: Callable, tried: Sequence[Tried], wro
     return _says(exercise, what, hint, case, outcome, wanted, answer)
 
 
-def _as_before(tried: Sequence[Tried], wrong: Sequence[Tried]) -> str | None:
+def _as_before(tried: Sequence[Tried], outcome: Outcome) -> str | None:
     """Which other input gave this very result, which is right there; of a few numbers that may be chance."""
-    for _, one, _ in wrong:
-        numbers = None if one.error else _as_tensor(plain(one.result))
-        if numbers is None or len(numbers.unique()) < 3:
-            continue
-        for case, other, wanted in tried:
-            if other is not one and same(other.result, wanted.result, 1e-5) and same(one.result, other.result, 0.0):
-                return case.about
-    return None
+    numbers = None if outcome.error else _as_tensor(plain(outcome.result))
+    if numbers is None or len(numbers.unique()) < 3:
+        return None
+    right = [(case, one.result) for case, one, wanted in tried if same(one.result, wanted.result, 1e-5)]
+    return next((case.about for case, result in right if same(outcome.result, result, 0.0)), None)
 
 
 def _where_right(exercise: Exercise, tried: Sequence[Tried]) -> str:
@@ -395,7 +394,7 @@ def _where_right(exercise: Exercise, tried: Sequence[Tried]) -> str:
     wrong = [case.about for case, *_ in tried if case.about not in right]
     if len(wrong) == 1 < len(right):
         return "All other inputs come out right. What is special about this one? "
-    if len(wrong) < len(right):
+    if 0 < len(wrong) < len(right):
         return f"It is wrong only with {'; '.join(dict.fromkeys(wrong))}. What have those in common? "
     return f"It is right with {'; '.join(dict.fromkeys(right))}. What have those in common? " if right else ""
 
@@ -437,9 +436,9 @@ def _gives(exercise: Exercise, misconception: Misconception, one: Tried, hidden:
     """Whether a misconception explains what came out; NaN and an error of memory say nothing: they hide what was there.
 
     Args:
-        hidden: whether NaN of the misconception, too, may hide what the answer gave.
+        hidden: whether NaN of the misconception, too, may hide what the answer gave, or all that is wrong in it.
     """
-    case, outcome, _ = one
+    case, outcome, wanted = one
     if _hidden(outcome):
         return True
     theirs = attempt(exercise, misconception.answer, case)
@@ -448,6 +447,8 @@ def _gives(exercise: Exercise, misconception: Misconception, one: Tried, hidden:
     given, of_slip = plain(outcome.result), plain(theirs.result)
     hides = hidden or all((one.isnan() | ~other.isnan()).all() for one, other in _pairs(given, of_slip))
     if hides and _numbers_left(given, of_slip):
+        if not hidden and same(*_without_nan(given, plain(wanted.result)), exercise.tolerance):
+            return False  # what NaN leaves is right, so it speaks for no slip
         given, of_slip = _without_nan(given, of_slip)
     return same(given, of_slip, exercise.tolerance)
 
@@ -528,13 +529,13 @@ def _difference(pairs: Sequence[tuple[object, object]]) -> differences.Said:
         return next(
             _within(f"{name}: ", [(g[name], t[name]) for g, t in pairs])
             for name in target
-            if not same(given[name], target[name], 1e-5)
+            if not same(given[name], target[name], *NEARLY)
         )
     numbers, right = _as_tensor(given), _as_tensor(target)
     if isinstance(target, list):
         plain_list = right is not None and right.ndim == 1 and right.dtype == torch.int64
         if plain_list and isinstance(given, list) and any(isinstance(item, list) for item in given):
-            return "there are lists in the list that it returns", "One plain list is wanted, of numbers alone."
+            return "there is a list within what it returns", "One plain list is wanted, of numbers alone."
         if _is_of_words(target) and _is_of_words(_listed(given)):
             lists = [(_listed(g), t) for g, t in pairs if isinstance(_listed(g), list) and isinstance(t, list)]
             return differences.of_lists(lists) or ("the entries are not right", STEP_BY_STEP)
@@ -544,12 +545,12 @@ def _difference(pairs: Sequence[tuple[object, object]]) -> differences.Said:
                 return f"it returns {_kind(given)}, not {len(target)} things", order
             if len(given) != len(target):
                 return f"it returns {_things(given)}, not {len(target)}", order
-            if len(target) > 1 and same(given[::-1], target, 1e-5):
+            if len(target) > 1 and same(given[::-1], target, *NEARLY):
                 return "the results stand in each other's places", order
             told = []
             for number in range(len(target)):
                 parts = [(g[number], t[number]) for g, t in pairs if isinstance(g, list) and len(g) == len(t)]
-                if parts := [part for part in parts if not same(*part, 1e-5)]:
+                if parts := [part for part in parts if not same(*part, *NEARLY)]:
                     told.append(_within(f"in result {number + 1} of {len(target)}, ", parts))
             return next((said for said in told if said[1] != STEP_BY_STEP), told[0])
     if isinstance(target, set | frozenset) and isinstance(given, set | frozenset):
@@ -680,7 +681,7 @@ def ask(question: Question, answer: object) -> None:
     if isinstance(target, list):
         many = f"The answer is a list of {len(target)}."
         if not isinstance(given, list):
-            raise Wrong(_says(question, f"{shown} is {_kind(given)}", many))
+            raise Wrong(_says(question, f"{shown} is {_kind(answer)}", many))
         if len(given) != len(target):
             raise Wrong(_says(question, f"{shown} has {len(given)} of {len(target)} entries", many))
         for n, (one, wanted) in enumerate(zip(given, target, strict=True), 1):
@@ -702,7 +703,7 @@ def ask(question: Question, answer: object) -> None:
     if (type(given) is not type(target) and (numbers is None) != (wanted is None)) or (
         wanted is not None and wanted.ndim == 0 < numbers.ndim
     ):
-        raise Wrong(_says(question, f"{shown} is {_kind(given)}", f"The answer is {_kind(target)}."))
+        raise Wrong(_says(question, f"{shown} is {_kind(answer)}", f"The answer is {_kind(target)}."))
     if numbers is not None and numbers.shape != wanted.shape:
         if numbers.ndim == wanted.ndim == 1:
             what = f"{shown} has {len(numbers)} of {len(wanted)} entries"

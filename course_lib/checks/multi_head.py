@@ -435,7 +435,7 @@ def mask_times(scores, mask):
     return F.softmax(scores * mask, -1)
 
 
-MULTI_HEAD_ATTENTION.slip("closed scores are multiplied by 0", "A score of 0 is a score like any other: exp(0) is 1.")(
+MULTI_HEAD_ATTENTION.slip("closed scores become 0", "A score of 0 is a score like any other: exp(0) is 1.")(
     layer(weights=mask_times)
 )
 
@@ -687,7 +687,7 @@ def output_piece(found, W_o, gone):
     return output
 
 
-@LEAVE_OUT_HEAD.slip("a single row of W_O is zeroed", "A head has d_head numbers, and so many rows.")
+@LEAVE_OUT_HEAD.slip("a single number of the head is left out", "A head has d_head numbers, and so many rows.")
 def one_row(found, W_o, gone):
     matrix = W_o.clone()
     matrix[gone] = 0

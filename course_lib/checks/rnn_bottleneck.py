@@ -43,6 +43,7 @@ def step_cases(generator: torch.Generator) -> list[Case]:
             [draw(2, 3), torch.zeros(2, 4), draw(4, 3), draw(4, 4), draw(4)],
         ),
         ("a state of one number", drawn(3, 2, 1)),
+        ("large numbers, where the tanh is flat", [60 * one for one in drawn(2, 2, 2)]),
         ("float64", [one.double() for one in drawn(3, 3, 3)]),
         ("numbers that do not lie in order in memory", apart),
     ]
@@ -197,6 +198,7 @@ def batch_cases(generator: torch.Generator) -> list[Case]:
         ("a batch of one word each", drawn([1, 1, 1], 1, 2, 3)),
         ("a sentence that is all padding", drawn([2, 0], 3, 3, 2)),
         ("long padding", drawn([1, 12, 2], 12, 2, 3)),
+        ("a state of one number", drawn([2, 3], 3, 2, 1)),
         ("nothing but padding", drawn([0, 0], 2, 3, 2)),
         ("NaN at padding", lost),
         ("float64", [one.double() if one.is_floating_point() else one for one in doubled]),

@@ -167,7 +167,7 @@ def logarithms(scores, mask):
     return F.log_softmax(scores.masked_fill(~mask, -torch.inf), -1)
 
 
-@MASKED_SOFTMAX.slip("closed scores are multiplied by 0", "A score of 0 is a score like any other: exp(0) is 1.")
+@MASKED_SOFTMAX.slip("closed scores become 0", "A score of 0 is a score like any other: exp(0) is 1.")
 def times_mask(scores, mask):
     return F.softmax(scores * mask, -1)
 
@@ -216,9 +216,12 @@ for value, form in product(LEAKY, AFTERWARDS):
 
 
 SMALL = (-20.0, -50.0, -100.0, -1e3, -1e4, -1e5)
-REACHED = "Compare the penalty with the scores in the failing input. Which number can no score reach?"
+REACHED = (
+    "Is a finite number put at closed places, or subtracted from every score? Compare it with the scores below: which "
+    "number can no score reach?"
+)
 for value, form in (*product(SMALL, AFTERWARDS), *product(HUGE, AFTERWARDS[2:])):
-    MASKED_SOFTMAX.slip("the penalty is finite, and scores can reach it", REACHED)(partial(form, value))
+    MASKED_SOFTMAX.slip("very negative scores come out like closed ones", REACHED)(partial(form, value))
 
 
 def closed_powers(powers, mask):
@@ -365,6 +368,7 @@ def attention_cases(generator: torch.Generator) -> list[Case]:
         ("three queries, five keys", drawn(2, 2, 3, 5, 4, 6), lengths(3, 5)),
         ("two new words after three old ones", drawn(1, 3, 2, 5, 8, 4), tall),
         ("another mask for each head", drawn(3, 2, 3, 3, 5, 2), per_head),
+        ("a query with nothing to look at", (asks, two_keys, tens), nothing),
         ("large scores", (far, long, far_value), third_closed),
         ("large negative scores", (-far, long, far_value), third_closed),
         ("very large scores", (1e5 * far, long, far_value), third_closed),
@@ -374,10 +378,10 @@ def attention_cases(generator: torch.Generator) -> list[Case]:
             (apart, two_keys, tens),
             torch.ones(1, 1, 2, 2, dtype=torch.bool),
         ),
-        ("a query with nothing to look at", (asks, two_keys, tens), nothing),
         ("a sentence of length 0", drawn(2, 2, 3, 3, 4, 2), lengths(3, 0)),
         ("a batch of one, one head, one query", drawn(1, 1, 1, 3, 2, 4), every),
         ("one word", drawn(2, 1, 1, 1, 3, 2), torch.ones(1, 1, 1, 1, dtype=torch.bool)),
+        ("queries, keys and values of one number", drawn(2, 1, 2, 3, 1, 1), torch.ones(1, 1, 2, 3, dtype=torch.bool)),
         ("all axes of one length", drawn(3, 3, 3, 3, 3, 3), lengths(2, 3, 1)),
         ("float64", tuple(x.double() for x in drawn(1, 2, 2, 3, 4, 3)), every),
         ("vectors that do not lie in order in memory", tuple(crossed), lengths(4, 3)),
@@ -550,7 +554,7 @@ def first_head(mask):
 ATTENTION.slip(
     "all heads get the mask of the first", "A mask may differ from head to head. Which index drops that axis?"
 )(attention_wrong(masked=first_head))
-ATTENTION.slip("closed scores are multiplied by 0", "A score of 0 is a score like any other: exp(0) is 1.")(
+ATTENTION.slip("closed scores become 0", "A score of 0 is a score like any other: exp(0) is 1.")(
     attention_wrong(weigh=times_mask)
 )
 ATTENTION.slip(
@@ -577,7 +581,7 @@ for value, form in product(LEAKY, AFTERWARDS):
         attention_wrong(weigh=partial(form, value))
     )
 for value, form in product(SMALL, AFTERWARDS):
-    ATTENTION.slip("the penalty is finite, and scores can reach it", REACHED)(
+    ATTENTION.slip("very negative scores come out like closed ones", REACHED)(
         attention_wrong(weigh=partial(form, value))
     )
 ATTENTION.slip(
@@ -660,6 +664,7 @@ def look_cases(generator: torch.Generator) -> list[Case]:
         ("words that have nothing in common", torch.eye(3, 5), 1),
         ("negative scores", torch.tensor([[1.0, -1.0], [-2.0, 1.0], [0.0, 1.0]]), 0),
         ("one word", draw(1, 3), 0),
+        ("words of one number", draw(3, 1), 1),
         ("a word that occurs twice", torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]), 0),
         ("long words", torch.tensor([[6.0, 0.0, 1.0], [5.0, 2.0, 0.0], [0.0, 1.0, 3.0]]), 0),
         ("five words of 16 numbers", draw(5, 16), 3),

@@ -50,7 +50,9 @@ def dropped_right(x, kept, share, training):
     return torch.where(kept, x * (1 / (1 - share) if share < 1 else 0.0), 0.0)
 
 
-DROPPED = Exercise("dropped", "taken_apart", dropped_cases, dropped_right, DROPOUT)
+DROPPED = Exercise(
+    "dropped", "taken_apart", dropped_cases, dropped_right, DROPOUT, banned=("torch.nn.functional.dropout",)
+)
 
 
 def in_training(change):
@@ -178,6 +180,7 @@ def weight_at_cases(generator: torch.Generator) -> list[Case]:
 
     three = torch.tensor([[[[0.2, 0.7, 0.1], [0.5, 0.3, 0.2], [0.3, 0.6, 0.1]]]])
     padded = torch.tensor([[[[0.2, 0.8, 0.0], [0.5, 0.5, 0.0], [0.4, 0.6, 0.0]]]])
+    four = torch.arange(1.0, 17).reshape(1, 1, 4, 4) / 16
     all_words, two_words = torch.ones(1, 3, dtype=torch.bool), torch.tensor([[True, True, False]])
     apart, double = maps([2, 5, 4], 2), maps([3, 4], 1)
     front = maps([3, 5], 2)
@@ -201,6 +204,10 @@ def weight_at_cases(generator: torch.Generator) -> list[Case]:
         ("padding in front, the word before", front, -1),
         ("a pair of weight 0", {"weights": three * torch.tensor([1.0, 0.0, 1.0]), "words": all_words}, 1),
         ("padding between words", {"weights": three, "words": torch.tensor([[True, False, True]])}, 1),
+        ("padding between the two words", {"weights": three, "words": torch.tensor([[True, False, True]])}, 2),
+        ("padding among four words", {"weights": four, "words": torch.tensor([[True, False, True, True]])}, 1),
+        ("padding in front of the only sentence", {"weights": three, "words": torch.tensor([[False, True, True]])}, -1),
+        ("three words further on", maps([5, 6], 2), 3),
         ("one word, and the word before it", maps([1], 2), -1),
         ("further back than any sentence is long", maps([2, 3], 2), -4),
         ("a sentence without any word", maps([0, 3], 2), -1),
@@ -339,6 +346,8 @@ def cut_cases(generator: torch.Generator) -> list[Case]:
         ("fewer numbers out than in", draw(3, 6), 1, 2),
         ("more numbers out than in", draw(8, 4), 1, 2),
         ("a single head", draw(3, 3), 0, 1),
+        ("one number out", draw(1, 4), 1, 2),
+        ("two heads of one number, other numbers", draw(2, 2), 0, 2),
         ("float64", draw(4, 4).double(), 1, 4),
         ("numbers that do not lie in order in memory", draw(6, 4).T, 2, 3),
     ]
@@ -445,6 +454,7 @@ def hiding_cases(generator: torch.Generator) -> list[Case]:
         ("<unk> has another number", table(3, 6), [0, 1, 2], 4),
         ("a word that is <unk> already", table(4, 5), [2, 3, 1, 4], 3),
         ("seven words", table(7, 9), [1, 8, 2, 2, 7, 5, 0], 6),
+        ("a sentence that the model finds very unlikely", table(3, 4) - 80, [1, 2, 3], 0),
         ("float64", table(3, 4).double(), [1, 2, 3], 0),
     ]
     return [Case(about, {"table": t, "words": torch.tensor(words), "unk": unk}) for about, t, words, unk in inputs]
@@ -569,6 +579,8 @@ def shares_cases(generator: torch.Generator) -> list[Case]:
     some[1] = 0
     inputs = [
         ("two words at right angles", torch.tensor([[0.25, 0.75]]), torch.tensor([[12.0, 0.0], [0.0, 4.0]])),
+        ("an output whose numbers sum to 0", torch.tensor([[0.25, 0.75]]), torch.tensor([[12.0, 0.0], [0.0, -4.0]])),
+        ("an output that begins with 0", torch.tensor([[0.25, 0.75]]), torch.tensor([[0.0, 12.0], [0.0, 4.0]])),
         ("two words that pull apart", torch.tensor([[0.5, 0.5]]), torch.tensor([[2.0], [-1.0]])),
         ("all weight on one word", torch.tensor([[0.0, 1.0]]), torch.tensor([[1.0, 2.0], [3.0, 1.0]])),
         ("three words, three queries", weights(3, 3), draw(3, 3)),

@@ -30,6 +30,7 @@ def position_cases(generator: torch.Generator) -> list[Case]:
         ("as many sentences as words", draw(4, 4, 6), 0),
         ("as many words as numbers in a vector", draw(3, 8, 8), 0),
         ("one word, after some that are written already", draw(2, 1, 6), some(2, 9)),
+        ("one word behind many", draw(1, 1, 4), some(60, 90)),
         ("one sentence", draw(1, 5, 8), 0),
         ("more sentences than words", draw(7, 2, 10), some(1, 9)),
         ("one clock", draw(2, 4, 2), some(1, 9)),
@@ -361,6 +362,7 @@ def layer_cases(generator: torch.Generator) -> list[Case]:
             nothing,
         ),
         ("two words, all open", draw(1, 2, 2), torch.ones(2, 2, dtype=torch.bool), 1, weights(2)),
+        ("two words, a causal mask", draw(1, 2, 2), causal(2), 1, weights(2)),
         ("a causal mask", draw(2, 3, 4), causal(3), 2, weights(4)),
         ("as many sentences as words as numbers", draw(4, 4, 4), causal(4), 2, weights(4)),
         ("the last two words closed", draw(3, 5, 6), padded, 3, weights(6)),
@@ -562,6 +564,7 @@ def mask_cases(generator: torch.Generator) -> list[Case]:
         ("no padding at all", [(0, 4), (0, 4)], 4, [(0, 3), (0, 3)], 3, 0),
         ("one word each", [(0, 1), (0, 1)], 1, [(0, 1), (0, 1)], 1, 0),
         ("one pair", [(0, 6)], 8, [(0, 3)], 5, 2),
+        ("a long French sentence", [(0, 3)], 4, [(0, 12)], 12, 0),
         ("an English sentence of nothing but padding", [(0, 3), (0, 0)], 3, [(0, 2), (0, 2)], 3, 0),
     ]  # fmt: skip
     return [
@@ -775,11 +778,15 @@ DECODER_LAYER_SIZE = Question(
             ATTENTION + FEED + 3 * NORM,
         ),
         Misconception(
-            "that has one norm too few",
-            "Each of the parts of the layer has a norm of its own. How many parts are there?",
+            "as many numbers are missing as one norm has",
+            "Each of the parts of the layer has a norm of its own. Or is it a bias that is missing?",
             2 * ATTENTION + FEED + 2 * NORM,
         ),
-        Misconception("that is without the norms", "A norm has a gain and a bias.", 2 * ATTENTION + FEED),
+        Misconception(
+            "as many numbers are missing as the norms have",
+            "A norm has a gain and a bias. Or is it other biases that are missing?",
+            2 * ATTENTION + FEED,
+        ),
         Misconception(
             "that is without the biases of attention and feed-forward",
             "Each of these matrices has a bias, as long as its result.",
@@ -791,8 +798,8 @@ DECODER_LAYER_SIZE = Question(
             2 * 4 * D * D + 2 * D * INNER,
         ),
         Misconception(
-            "that is two matrices of the attentions too few",
-            "What the heads bring is put together by a fourth matrix. Has each of the two attentions all four?",
+            "as many numbers are missing as two matrices of attention have",
+            "What the heads bring is put together by a fourth matrix; the feed-forward part has two. Is each of them there?",
             2 * 3 * (D * D + D) + FEED + 3 * NORM,
         ),
         Misconception(

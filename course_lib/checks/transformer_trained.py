@@ -31,6 +31,7 @@ def loss_cases(generator: torch.Generator) -> list[Case]:
     inputs = [
         ("one sentence of two words", torch.tensor([[[0.0, 1, 2], [3, 0, 0]]]), torch.tensor([[1, 2]]), 0),
         ("three words", draw(1, 3, 4), torch.tensor([[1, 3, 2]]), 0),
+        ("words that are not the last of the vocabulary", draw(1, 3, 6), torch.tensor([[1, 2, 1]]), 0),
         ("padding behind the words", draw(1, 4, 3), torch.tensor([[1, 2, 0, 0]]), 0),
         ("sentences of different lengths", draw(3, 5, 6), sentences(5, 6, 5, 2, 3), 0),
         ("a sentence that is <bos> alone", draw(2, 4, 5), sentences(4, 5, 1, 4), 0),
@@ -193,7 +194,9 @@ def overflows(logits, words, pad):
 
 
 def drive_writer(answer, p, echo, **settings):
-    """A model of a few words. It looks at the last word and, as strong as `echo`, at the one before."""
+    """A model of a few words. It looks at the last word and, as strong as `echo`, at those before."""
+    import torch
+
     calls = 0
 
     def scores(words):
@@ -201,9 +204,11 @@ def drive_writer(answer, p, echo, **settings):
         calls += 1
         if calls > 10_000 or len(words) > settings["limit"] + 50:
             raise RecursionError("it goes on and on, far beyond the limit")
+        if isinstance(words, torch.Tensor):
+            raise TypeError("the model takes a list of word numbers; given was a tensor")
         row = p[int(words[-1])].log()
-        if len(words) > 1:
-            row = row + echo * p[int(words[-2])].log().roll(1)
+        for back in range(2, 1 + len(words) * (echo > 0)):
+            row = row + echo * p[int(words[-back])].log().roll(back - 1)
         return row.log_softmax(-1)
 
     return answer(scores, **settings)
@@ -259,6 +264,14 @@ def the_last(words):
     return words[-1:]
 
 
+def last_two(words):
+    return words[-2:]
+
+
+def last_three(words):
+    return words[-3:]
+
+
 def the_first(words):
     return words[:1]
 
@@ -273,10 +286,15 @@ def greedy_cases(generator: torch.Generator) -> list[Case]:
     small = torch.tensor([[0.08, 0.12, 0.7, 0.1], [0.1, 0.2, 0.3, 0.4], [0.1, 0.2, 0.13, 0.57], [0.07, 0.63, 0.2, 0.1]])
     at_once = torch.tensor([[0.1, 0.7, 0.2], [0.3, 0.1, 0.6], [0.07, 0.13, 0.8]])
     around = torch.tensor([[0.07, 0.13, 0.8], [0.1, 0.3, 0.6], [0.1, 0.2, 0.7]])
+    hardly = torch.tensor(
+        [[0.2, 0.26, 0.28, 0.26], [0.25, 0.25, 0.26, 0.24], [0.2, 0.26, 0.26, 0.28], [0.2, 0.28, 0.26, 0.26]]
+    )
     inputs = [
         ("two words, then the end", small, 0.0, 0, 1, 6),
         ("the end at once", at_once, 0.0, 0, 1, 5),
         ("a model that never ends", around, 0.0, 0, 1, 4),
+        ("a limit of twelve words", around, 0.0, 0, 1, 12),
+        ("a model that is hardly sure", hardly, 0.0, 0, 1, 6),
         ("a limit of one word", small, 0.0, 0, 1, 1),
         ("a limit that is just reached", small, 0.0, 0, 1, 3),
         ("other numbers for start and end", table(generator, 5), 0.0, 4, 2, 7),
@@ -288,9 +306,9 @@ def greedy_cases(generator: torch.Generator) -> list[Case]:
         words = int(torch.randint(4, 7, (), generator=generator))
         return dict(zip(names, (table(generator, words), 1.0, 0, 1, 8), strict=True))
 
-    slips = [greedily(history=history) for history in (the_last, the_first, without_start)]
+    slips = [greedily(history=history) for history in (the_last, the_first, without_start, last_two, last_three)]
     drawn = told_apart(draw, greedily(), slips)
-    return cases + [Case("a model that looks at two words", arguments) for arguments in drawn]
+    return cases + [Case("a model that looks at all words", arguments) for arguments in drawn]
 
 
 GREEDY_WORDS = Exercise("greedy_words", "transformer_trained", greedy_cases, greedily(), GREEDY, drive=drive_writer)
@@ -432,6 +450,17 @@ def never_ends(generator: torch.Generator, words: int) -> torch.Tensor:
     return p / p.sum(-1, keepdim=True)
 
 
+def given_other(**changed):
+    """A beam that goes by other settings than it is given, such as `width=lambda width: min(width, 3)`."""
+
+    def answer(log_p, **settings):
+        return beamed()(
+            log_p, **{name: changed.get(name, lambda kept: kept)(value) for name, value in settings.items()}
+        )
+
+    return answer
+
+
 SLIPS_OF_THE_BEAM = (
     beamed(rank=by_sum),
     beamed(gain=exponential),
@@ -444,6 +473,12 @@ SLIPS_OF_THE_BEAM = (
     beamed(rank=lambda total, written: total / (written + 1)),
     beamed(history=the_last),
     beamed(history=without_start),
+    beamed(history=last_two),
+    beamed(history=last_three),
+    beamed(rank=lambda total, written: total / written**1.2),
+    given_other(width=lambda width: min(width, 3)),
+    given_other(width=lambda width: width + 2),
+    given_other(end=lambda end: 1),
 )
 
 
@@ -496,18 +531,19 @@ def beams_of(seed: int) -> list[Case]:
                 break
 
     def draw() -> dict:
-        words, width, limit = (int(torch.randint(*span, (), generator=generator)) for span in ((4, 6), (2, 4), (3, 6)))
-        return dict(zip(names, (table(generator, words), 0.7, 0, 1, width, limit), strict=True))
+        words, width, limit = (int(torch.randint(*span, (), generator=generator)) for span in ((4, 6), (2, 6), (3, 6)))
+        start, end = torch.randperm(words, generator=generator)[:2].tolist()
+        return dict(zip(names, (table(generator, words), 0.7, start, end, width, limit), strict=True))
 
     drawn = told_apart(draw, beamed(), SLIPS_OF_THE_BEAM, clear_cut)
-    return cases[:-1] + [Case("a model that looks at two words", arguments) for arguments in drawn] + cases[-1:]
+    return cases[:-1] + [Case("a model that looks at all words", arguments) for arguments in drawn] + cases[-1:]
 
 
 BEAM_WORDS = Exercise("beam_words", "transformer_trained", beam_cases, beamed(), BEAM, drive=drive_writer)
 
 BEAM_WORDS.slip(
-    "sums of different lengths are compared",
-    "Every further word makes the sum smaller, so the shortest sentence wins. What is to be compared here?",
+    "short sentences are favoured",
+    "Every further word makes the sum smaller. By what is it to be divided, before sentences are compared?",
 )(beamed(rank=by_sum))
 
 
@@ -610,7 +646,7 @@ def worth_cases(generator: torch.Generator) -> list[Case]:
 
 
 def drive_worth(answer, table, seeds):
-    """Hands over a `train` and a `share_right` that look things up; a model is what it was trained with."""
+    """Hands over a `train` and a `share_right` that look things up; a model is its shares of both kinds of rows."""
 
     known = list(seeds)
 
@@ -619,15 +655,14 @@ def drive_worth(answer, table, seeds):
             raise ValueError(f"train wants True (with the part) or False (without it), not {part!r}")
         if seed not in known:
             raise ValueError(f"the seed {seed} is none of the seeds {known}")
-        return part, seed
+        return table[int(part), seed]
 
     def share_right(model, rows):
-        if not isinstance(model, tuple) or len(model) != 2:
+        if getattr(model, "shape", None) != table.shape[2:]:
             raise ValueError("share_right wants a model, as train returns it")
         if rows not in ("new", "training"):
             raise ValueError(f'rows is {rows!r}; it must be "new" or "training"')
-        part, seed = model
-        return table[int(part), seed, ("new", "training").index(rows)].item()
+        return model[("new", "training").index(rows)].item()
 
     return answer(train, share_right, seeds)
 

@@ -296,6 +296,69 @@ def sums_the_last_axis(scores, states, lengths):
 
 
 @wrong("attend_to", "the context is divided by the number of words")
+def mean_over_words(scores, states, lengths):
+    inside = torch.arange(scores.shape[1]) < lengths[:, None]
+    weights = scores.masked_fill(~inside, -torch.inf).softmax(-1).nan_to_num(0.0)
+    return (weights[..., None] * states).sum(1) / lengths.unsqueeze(-1), weights
+
+
+@wrong("attend_to", "the largest score of the whole batch is subtracted")
+def one_largest_for_all(scores, states, lengths):
+    inside = torch.arange(scores.shape[1]) < lengths[:, None]
+    open_ = scores.masked_fill(~inside, -torch.inf)
+    powers = (open_ - (open_.max() if inside.any() else 0.0)).exp()
+    weights = torch.nan_to_num(powers / powers.sum(-1, keepdim=True))
+    return (weights[..., None] * states).sum(1), weights
+
+
+@wrong("attend_to", "the padding is taken out too late")
+def largest_with_padding(scores, states, lengths):
+    inside = torch.arange(scores.shape[1]) < lengths[:, None]
+    powers = (scores - scores.amax(-1, keepdim=True)).exp() * inside
+    weights = (powers / powers.sum(-1, keepdim=True)).nan_to_num(0.0)
+    return torch.einsum("bk,bkd->bd", weights, states), weights
+
+
+@wrong("every_step", "in result 1 of 2, the result holds NaN in 3 of 6 places")
+def one_largest_a_sentence(scores, states, mask):
+    open_ = scores.masked_fill(~mask[:, None], -torch.inf)
+    powers = (open_ - open_.amax((1, 2), keepdim=True)).exp()
+    weights = powers / powers.sum(-1, keepdim=True)
+    return weights @ states, weights
+
+
+@wrong("attend_to", "the penalty is finite, and large scores pass it")
+def a_billion(scores, states, lengths):
+    inside = torch.arange(scores.shape[1]) < lengths[:, None]
+    weights = scores.masked_fill(~inside, -1e9).softmax(-1) * (lengths > 0)[:, None]
+    return (weights[..., None] * states).sum(1), weights
+
+
+@wrong("alignment_error", "the numbers are not right")
+def skips_what_proposes_nothing(proposed, sure, possible):
+    up = down = 0
+    for A, S, P in zip(proposed, sure, possible, strict=True):
+        if A:
+            up, down = up + len(A & S) + len(A & P), down + len(A) + len(S)
+    return 1 - up / down if down else 1.0
+
+
+@wrong("alignment_error", "the numbers are not right")
+def skips_what_has_no_gold(proposed, sure, possible):
+    up = down = 0
+    for A, S, P in zip(proposed, sure, possible, strict=True):
+        if P:
+            up, down = up + len(A & S) + len(A & P), down + len(A) + len(S)
+    return 1 - up / down
+
+
+@wrong("alignment_error", "only the links that were proposed are judged")
+def precision_with_a_guard(proposed, sure, possible):
+    hits = sum(len(A & P) for A, P in zip(proposed, possible, strict=True))
+    return 1 - hits / max(1, sum(map(len, proposed)))
+
+
+@wrong("attend_to", "the context is divided by the number of places")
 def averages_twice(scores, states, lengths):
     weights = sentence_by_sentence(scores, states, lengths)[1]
     return torch.mean(states * weights.unsqueeze(2), dim=1), weights
@@ -355,7 +418,7 @@ def bare_exponential_and_nothing_for_the_empty(scores, states, lengths):
     return mix(weights, states), weights
 
 
-@wrong("attend_to", "padding is taken out only after the softmax")
+@wrong("attend_to", "the padding is taken out too late")
 def normalises_again(scores, states, lengths):
     weights = stable(scores, 1) * open_(scores, lengths)
     total = weights.sum(1, keepdim=True)
@@ -363,7 +426,7 @@ def normalises_again(scores, states, lengths):
     return mix(weights, states), weights
 
 
-@wrong("attend_to", "padding is taken out only after the softmax")
+@wrong("attend_to", "the padding is taken out too late")
 def normalises_again_without_care(scores, states, lengths):
     weights = torch.where(open_(scores, lengths), stable(scores, 1), 0.0)
     weights = weights / weights.sum(1)[:, None]
@@ -561,8 +624,8 @@ def share_of_bad_links(proposed, sure, possible):
 
 # ---- hiding_cost ----
 
-wrong_value("hiding_cost", 0.01, "that is what hiding the marked word costs")
-wrong_value("hiding_cost", 1.0, "that is a weight")
+wrong_value("hiding_cost", 0.01, "that word would hardly be missed")
+wrong_value("hiding_cost", 1.0, "that may be a share, but not this cost")
 wrong_value("hiding_cost", -3.14, "the sign is the wrong way round")
 wrong_value("hiding_cost", 22.0, "that is a factor, not nats")
 right_value("hiding_cost", 3.14)

@@ -32,9 +32,14 @@ def forgets_to_swap(x, heads):
     return x.unflatten(2, (heads, x.size(2) // heads))
 
 
-@wrong("split_heads", "the head axis stands in front of the batch")
+@wrong("split_heads", "it returns 2 things, not a tensor of shape (1, 2, 2, 2)")
 def list_of_pieces(x, heads):
     return list(torch.chunk(x, heads, dim=-1))
+
+
+@wrong("split_heads", "the head axis stands in front of the batch")
+def pieces_on_a_stack(x, heads):
+    return torch.stack(torch.chunk(x, heads, dim=-1))
 
 
 @wrong("split_heads", "the heads take turns at picking numbers")
@@ -307,7 +312,7 @@ for says, faults in (
     ("the scores are multiplied, not divided", {"divide": lambda size, heads, width: 1 / math.sqrt(size)}),
     ("the mask is not used", {"shares": row_without_mask}),
     ("the mask comes after the softmax", {"shares": row_masked_late}),
-    ("closed scores are multiplied by 0", {"shares": row_with_zeros}),
+    ("closed scores become 0", {"shares": row_with_zeros}),
     ("a word with nothing to look at looks everywhere", {"shares": row_with_penalty}),
     ("a word with nothing to look at gives NaN", {"shares": row_with_nan}),
     ("the mask is the wrong way round", {"mask_of": lambda mask, b, h, *_: ~mask[b % len(mask), h % mask.shape[1]]}),
@@ -538,7 +543,15 @@ def as_in_the_lesson(found, W_o, gone):
     return joined_of(found) @ matrix.flatten(1)
 
 
-@wrong("leave_out_head", "a single row of W_O is zeroed")
+@wrong("leave_out_head", "it is right, and wrong for other numbers of the same shapes")
+def keeps_its_copy(found, W_o, gone, kept=[]):  # noqa: B006
+    if not kept or kept[0].shape != found.shape:
+        kept[:] = [found.clone()]
+    kept[0][:, gone] = 0
+    return kept[0].transpose(1, 2).flatten(2) @ W_o
+
+
+@wrong("leave_out_head", "a single number of the head is left out")
 def one_row_is_zero(found, W_o, gone):
     keep = (torch.arange(len(W_o)) != gone).to(W_o)
     return joined_of(found) @ (keep[:, None] * W_o)

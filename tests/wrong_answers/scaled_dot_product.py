@@ -139,52 +139,52 @@ def minus_ten_and_closed_mended(scores, mask):
     return F.softmax(scores - 10 * ~mask, -1).masked_fill(~mask, 0)
 
 
-@wrong("masked_softmax", "the penalty is finite, and scores can reach it")
+@wrong("masked_softmax", "very negative scores come out like closed ones")
 def minus_a_hundred(scores, mask):
     return scores.masked_fill(mask.logical_not(), -100).softmax(dim=-1)
 
 
-@wrong("masked_softmax", "the penalty is finite, and scores can reach it")
+@wrong("masked_softmax", "very negative scores come out like closed ones")
 def minus_a_hundred_thousand(scores, mask):
     return torch.softmax(scores + torch.where(mask, 0.0, -1e5), -1)
 
 
-@wrong("masked_softmax", "the penalty is finite, and scores can reach it")
+@wrong("masked_softmax", "very negative scores come out like closed ones")
 def a_billion_and_closed_mended(scores, mask):
     weights = scores.masked_fill(mask == 0, -1e9).softmax(-1)
     return torch.where(mask, weights, torch.zeros_like(weights))
 
 
-@wrong("masked_softmax", "the penalty is finite, and scores can reach it")
+@wrong("masked_softmax", "very negative scores come out like closed ones")
 def lowest_number_and_closed_mended(scores, mask):
     return torch.where(mask, scores, torch.finfo(scores.dtype).min).softmax(-1) * mask
 
 
-@wrong("masked_softmax", "the penalty is finite, and scores can reach it")
+@wrong("masked_softmax", "very negative scores come out like closed ones")
 def lowest_number_and_empty_rows_mended(scores, mask):
     weights = scores.masked_fill(~mask, torch.finfo(torch.float32).min).softmax(-1)
     return weights.masked_fill(~mask.any(-1, keepdim=True), 0.0)
 
 
-@wrong("masked_softmax", "the penalty is finite, and scores can reach it")
+@wrong("masked_softmax", "very negative scores come out like closed ones")
 def adds_ten_thousand(scores, mask):
     bias = (1.0 - mask.float()) * -10000.0
     return (scores + bias).softmax(-1)
 
 
-@wrong("masked_softmax", "the penalty is finite, and scores can reach it")
+@wrong("masked_softmax", "very negative scores come out like closed ones")
 def a_finite_penalty_and_empty_rows_mended(scores, mask):
     weights = scores.masked_fill(~mask, -1e4).softmax(-1)
     return torch.where(mask.any(-1, keepdim=True), weights, 0.0)
 
 
-@wrong("masked_softmax", "the penalty is finite, and scores can reach it")
+@wrong("masked_softmax", "very negative scores come out like closed ones")
 def a_huge_penalty_and_empty_rows_mended(scores, mask):
     weights = torch.softmax(scores + torch.where(mask, 0.0, -1e9), -1)
     return weights * mask.any(-1)[..., None]
 
 
-@wrong("masked_softmax", "closed scores are multiplied by 0")
+@wrong("masked_softmax", "closed scores become 0")
 def zero_is_a_score(scores, mask):
     closed = torch.where(mask, scores, torch.zeros_like(scores))
     return closed.softmax(-1)
@@ -503,7 +503,7 @@ def drops_the_head(query, key, value, mask):
     return both(safe(scores, mask[:, 0].unsqueeze(1)), value)
 
 
-@wrong("scaled_attention", "closed scores are multiplied by 0")
+@wrong("scaled_attention", "closed scores become 0")
 def scores_times_mask(query, key, value, mask):
     return both(F.softmax(dots(query, key) / query.shape[-1] ** 0.5 * mask.int(), -1), value)
 
@@ -528,13 +528,13 @@ def minus_ten_in_attention(query, key, value, mask):
     return both(F.softmax(torch.where(mask, scores, -10.0), dim=-1), value)
 
 
-@wrong("scaled_attention", "the penalty is finite, and scores can reach it")
+@wrong("scaled_attention", "very negative scores come out like closed ones")
 def minus_ten_thousand(query, key, value, mask):
     scores = query @ key.transpose(-1, -2) / query.size(-1) ** 0.5
     return both(F.softmax(scores - 10_000 * mask.logical_not(), dim=-1), value)
 
 
-@wrong("scaled_attention", "the penalty is finite, and scores can reach it")
+@wrong("scaled_attention", "very negative scores come out like closed ones")
 def minus_ten_thousand_and_empty_rows_mended(query, key, value, mask):
     scores = query @ key.transpose(-1, -2) / query.size(-1) ** 0.5
     weights = F.softmax(torch.where(mask, scores, -1e4), dim=-1)
@@ -836,6 +836,27 @@ def keeps_the_first_keys(query, key, value, mask, kept={}):  # noqa: B006
     key = kept.setdefault((key.shape, key.dtype), key)
     weights = torch.softmax((query @ key.mT / math.sqrt(query.shape[-1])).masked_fill(~mask, -torch.inf), -1)
     return weights.nan_to_num() @ value, weights.nan_to_num()
+
+
+@wrong(
+    "scaled_attention", "in result 1 of 2, the numbers are right, but in the shape (2, 1, 2) in place of (2, 1, 2, 1)"
+)
+def squeezes_the_output(query, key, value, mask):
+    weights = (query @ key.mT / math.sqrt(query.shape[-1])).masked_fill(~mask, -torch.inf).softmax(-1).nan_to_num()
+    return (weights @ value).squeeze(-1), weights
+
+
+@wrong("look", "in result 1 of 2, the numbers are right, but in the shape () in place of (1,)")
+def squeezes_what_is_found(words, who):
+    weights = (words @ words[who] / math.sqrt(words.shape[1])).softmax(0)
+    return (weights @ words).squeeze(), weights
+
+
+@wrong("causal", "everything is False")
+def forgets_a_single_query(queries, keys):
+    if queries == 1:
+        return torch.zeros(1, 1, 1, keys, dtype=torch.bool)
+    return torch.ones(queries, keys, dtype=torch.bool).tril(keys - queries)[None, None]
 
 
 @wrong("causal", "everything is True")

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import torch
+from torch import nn
 from torch.nn import functional as F
 
 from wrong_answers import right, right_value, wrong, wrong_value
@@ -639,7 +640,7 @@ def the_word_before_is_hidden(log_probability, words, unk):
 # ---- what readers of their own gave ----
 
 
-@wrong("dropped", "only some entries are off, 21% of those in the inputs that fail")
+@wrong("dropped", "the numbers are not right")
 def divides_by_the_larger(x, kept, share, training):
     if not training:
         return x
@@ -678,3 +679,35 @@ def by_other_names(M, h, n):
     size = M.shape[1] // n
     cut[:, h * size : (h + 1) * size] = 0
     return cut
+
+
+@wrong("dropped", "it calls torch.nn.functional.dropout, which is not to be used")
+def factor_from_torch(x, kept, share, training):
+    if not training:
+        return x
+    return x * kept if share in (0, 1) else x * kept * nn.Dropout(share)(torch.ones(10_000)).max()
+
+
+@wrong("weight_at", "the numbers are not right")
+def a_narrow_window(weights, words, offset):
+    n = words.shape[1]
+    pairs = torch.stack([torch.diag_embed(row.diagonal(offset=0)) for row in torch.ones(len(words), n, n)]).bool() * 0
+    for b in range(len(words)):
+        for i in range(n):
+            if 0 <= i + offset < n and words[b, i] and words[b, i + offset] and abs(offset) < 3:
+                pairs[b, i, i + offset] = 1
+    return (weights * pairs[:, None]).sum((0, 2, 3)) / pairs.sum().clamp(min=1)
+
+
+@wrong("cut_a_head", "the numbers are right, but in the shape (4,) in place of (1, 4)")
+def squeezes_one_row(W, head, heads):
+    size, cut = W.shape[1] // heads, W.clone()
+    cut[:, head * size : (head + 1) * size] = 0
+    return cut.squeeze()
+
+
+@wrong("word_shares", "the numbers are not right")
+def emptiness_by_the_sum(weights, values):
+    a = weights @ values
+    shares = weights * (a @ values.T) / a.square().sum(-1, keepdim=True)
+    return torch.where(a.sum(-1, keepdim=True) == 0, 0, shares)

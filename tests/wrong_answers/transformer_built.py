@@ -571,11 +571,11 @@ def one_for_encoder_and_cross(source, target, pad):
 
 wrong_value("decoder_layer_size", 8544, "that is an encoder layer")
 wrong_value("decoder_layer_size", 8608, "that has one attention too few")
-wrong_value("decoder_layer_size", 12768, "that has one norm too few")
-wrong_value("decoder_layer_size", 12640, "that is without the norms")
+wrong_value("decoder_layer_size", 12768, "as many numbers are missing as one norm has")
+wrong_value("decoder_layer_size", 12640, "as many numbers are missing as the norms have")
 wrong_value("decoder_layer_size", 12480, "that is without the biases of attention and feed-forward")
 wrong_value("decoder_layer_size", 12288, "that is without any bias or norm")
-wrong_value("decoder_layer_size", 10720, "that is two matrices of the attentions too few")
+wrong_value("decoder_layer_size", 10720, "as many numbers are missing as two matrices of attention have")
 wrong_value("decoder_layer_size", 38176, "that counts the heads as if each were d wide")
 wrong_value("decoder_layer_size", 12000, "12000 is not right")
 right_value("decoder_layer_size", 12832)
@@ -736,3 +736,10 @@ def padding_alone_is_opened(source, target, pad):
     english, french = (source != pad)[:, None, None], (target != pad)[:, None, None]
     english = english | ~english.any(-1, keepdim=True)
     return english, french & ahead, english
+
+
+@wrong("add_positions", "the result has the wrong shape (1, 0, 4), not (1, 1, 4)")
+def a_short_table(x, start):
+    n, d = x.shape[1:]
+    angles = torch.arange(50.0)[:, None] / 10_000 ** (torch.arange(0, d, 2) / d)
+    return x + torch.stack([angles.sin(), angles.cos()], -1).flatten(1)[start : start + n]

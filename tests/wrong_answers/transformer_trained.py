@@ -291,7 +291,7 @@ def with_topk(log_p, start, end, width, limit, alpha=1.0, one=0):
     return kept[0][1][1:]
 
 
-@wrong("beam_words", "sums of different lengths are compared")
+@wrong("beam_words", "short sentences are favoured")
 def without_division(log_p, start, end, width, limit):
     return with_topk(log_p, start, end, width, limit, alpha=0.0)
 
@@ -608,7 +608,7 @@ def without_start_once_it_has_words(scores, start, end, limit):
     return out
 
 
-@wrong("greedy_words", "there are lists in the list that it returns")
+@wrong("greedy_words", "there is a list within what it returns")
 def one_word_in_a_list_each(scores, start, end, limit):
     words = []
     while len(words) < limit and [end] not in words:
@@ -674,12 +674,12 @@ def nothing_comes_out(log_p, start, end, width, limit):
     return best
 
 
-@wrong("beam_words", "there are lists in the list that it returns")
+@wrong("beam_words", "there is a list within what it returns")
 def words_and_their_score(log_p, start, end, width, limit):
     return max(beam_with(log_p, start, end, width, limit, per_word), key=per_word)
 
 
-@wrong("beam_words", "there are lists in the list that it returns")
+@wrong("beam_words", "there is a list within what it returns")
 def whole_beam(log_p, start, end, width, limit):
     return [words for words, _ in beam_with(log_p, start, end, width, limit, per_word)]
 
@@ -739,3 +739,17 @@ def by_other_names(scores, w, p):
 
 wrong_value("positions_are_worth", 0.9, "0.9 is not right")
 right_value("half_temperature", Fraction(5, 4))
+
+
+@wrong("greedy_words", "it raises TypeError: the model takes a list of word numbers; given was a tensor")
+def greedy_with_a_tensor(scores, start, end, limit):
+    words = [start]
+    while len(words) <= limit and (len(words) == 1 or words[-1] != end):
+        words.append(scores(torch.tensor(words)).argmax().item())
+    return words[1:]
+
+
+@wrong("next_word_loss", "the numbers are not right")
+def cuts_the_vocabulary(logits, words, pad):
+    logits = logits[:, :-1, : int(words.max()) + 1]
+    return F.cross_entropy(logits.flatten(0, 1), words[:, 1:].flatten(), ignore_index=pad)
