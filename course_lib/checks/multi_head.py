@@ -283,6 +283,10 @@ def attention_cases(generator: torch.Generator) -> list[Case]:
         case("as many heads as numbers", draw(2, 3, 4), 4, yes(3)),
         case("as many words as heads and sentences", draw(3, 3, 9), 3, yes(3).tril()),
         case("large scores", 8 * draw(2, 4, 6), 2, yes(4).tril()),
+        Case(
+            "very low scores",
+            {"x": torch.tensor([[[200.0, 0.0], [1.0, 0.0]]]), **hand, "W_q": -one, "heads": 1, "mask": yes(2).tril()},
+        ),
         case("a single word", draw(2, 1, 6), 3, yes(1)),
         case("float64", draw(2, 4, 6).double(), 2, yes(4)),
         case("numbers that do not lie in order in memory", draw(6, 4, 2).permute(2, 1, 0), 2, padding(4, 4, 3)),

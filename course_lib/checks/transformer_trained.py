@@ -217,16 +217,20 @@ def drive_writer(answer, p, echo, **settings):
 MOST_DRAWS = 150  # of inputs, to find some that tell slips apart
 
 
-def told_apart(draw, right, slips, clear=lambda arguments: True) -> list[dict]:
+def told_apart(draw, right, slips, clear=lambda arguments: True, nameless=()) -> list[dict]:
     """For each slip arguments that show it: what it gives there, neither the right answer nor another slip gives.
 
-    Where rounding could decide (`clear` is False), a right answer in another style might be refused.
+    Of `nameless` ones it is enough that the right answer gives something else. Where rounding could decide (`clear` is
+    False), a right answer in another style might be refused.
     """
-    found, lacking = [], list(range(len(slips)))
+    found, lacking = [], list(range(len(slips) + len(nameless)))
     for _ in range(MOST_DRAWS):
         arguments = draw()
-        given = [drive_writer(answer, **arguments) for answer in (right, *slips)]
-        shown = [slip for slip in lacking if given.count(given[1 + slip]) == 1]
+        wanted, *given = [drive_writer(answer, **arguments) for answer in (right, *slips, *nameless)]
+        named = [wanted, *given[: len(slips)]]
+        shown = [
+            slip for slip in lacking if (named.count(given[slip]) == 1 if slip < len(slips) else given[slip] != wanted)
+        ]
         if shown and clear(arguments):
             found.append(arguments)
             lacking = [slip for slip in lacking if slip not in shown]
@@ -306,8 +310,8 @@ def greedy_cases(generator: torch.Generator) -> list[Case]:
         words = int(torch.randint(4, 7, (), generator=generator))
         return dict(zip(names, (table(generator, words), 1.0, 0, 1, 8), strict=True))
 
-    slips = [greedily(history=history) for history in (the_last, the_first, without_start, last_two, last_three)]
-    drawn = told_apart(draw, greedily(), slips)
+    slips = [greedily(history=history) for history in (the_last, the_first, without_start)]
+    drawn = told_apart(draw, greedily(), slips, nameless=[greedily(history=h) for h in (last_two, last_three)])
     return cases + [Case("a model that looks at all words", arguments) for arguments in drawn]
 
 
@@ -473,11 +477,16 @@ SLIPS_OF_THE_BEAM = (
     beamed(rank=lambda total, written: total / (written + 1)),
     beamed(history=the_last),
     beamed(history=without_start),
+)
+NAMELESS = (
     beamed(history=last_two),
     beamed(history=last_three),
     beamed(rank=lambda total, written: total / written**1.2),
+    given_other(width=lambda width: min(width, 2)),
     given_other(width=lambda width: min(width, 3)),
-    given_other(width=lambda width: width + 2),
+    given_other(width=lambda width: min(width, 4)),
+    given_other(width=lambda width: width + 1),
+    given_other(width=lambda width: width + 2 * (width > 2)),
     given_other(end=lambda end: 1),
 )
 
@@ -508,11 +517,32 @@ def beams_of(seed: int) -> list[Case]:
         ]
     )
     onwards = torch.tensor([[0.05, 0.05, 0.1, 0.8], [0.1, 0.2, 0.3, 0.4], [0.1, 0.1, 0.65, 0.15], [0.1, 0.1, 0.7, 0.1]])
+    # A beam of 3 and one of 4 end differently.
+    wide = torch.tensor(
+        [
+            [0.413, 0.118, 0.377, 0.092],
+            [0.541, 0.026, 0.338, 0.095],
+            [0.455, 0.2, 0.009, 0.336],
+            [0.094, 0.354, 0.503, 0.049],
+        ]
+    )
+    # A finished sentence takes the place of another that would have overtaken it.
+    takes_a_place = torch.tensor(
+        [
+            [0.294, 0.137, 0.283, 0.286],
+            [0.062, 0.029, 0.798, 0.111],
+            [0.523, 0.398, 0.078, 0.001],
+            [0.07, 0.076, 0.62, 0.234],
+        ]
+    )
     inputs = [
         ("width 1, which is greedy", small, 0.0, 0, 1, 1, 5),
         ("a likely sentence with an unlikely first word", small, 0.0, 0, 1, 2, 5),
         ("a short sentence and a long one", short, 0.0, 0, 1, 2, 5),
         ("finished sentences that are overtaken", overtaken, 0.0, 0, 1, 2, 6),
+        ("width 3", wide, 0.0, 0, 1, 3, 5),
+        ("width 4", wide, 0.0, 0, 1, 4, 5),
+        ("a finished sentence that takes a place", takes_a_place, 0.0, 0, 1, 2, 5),
         ("a limit of one word", small, 0.0, 0, 1, 3, 1),
         ("a limit that is a word's number, too", onwards, 0.0, 0, 1, 1, 3),
         ("a width greater than the vocabulary", short, 0.0, 0, 1, 6, 4),
@@ -535,7 +565,7 @@ def beams_of(seed: int) -> list[Case]:
         start, end = torch.randperm(words, generator=generator)[:2].tolist()
         return dict(zip(names, (table(generator, words), 0.7, start, end, width, limit), strict=True))
 
-    drawn = told_apart(draw, beamed(), SLIPS_OF_THE_BEAM, clear_cut)
+    drawn = told_apart(draw, beamed(), SLIPS_OF_THE_BEAM, clear_cut, NAMELESS)
     return cases[:-1] + [Case("a model that looks at all words", arguments) for arguments in drawn] + cases[-1:]
 
 
