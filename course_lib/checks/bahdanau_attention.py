@@ -433,12 +433,6 @@ def divided_by_words(scores, states, lengths):
     return context / lengths[:, None], weights
 
 
-def naive(scores, words, times, mend):
-    powers = scores.exp() * words if times else scores.exp().masked_fill(~words, 0.0)
-    weights = powers / powers.sum(-1, keepdim=True)
-    return weights.nan_to_num(0.0) if mend else weights
-
-
 def minus_largest_of_all(scores, words):
     open_ = closed(scores, words)
     powers = (open_ - open_.max().clamp(min=-1e30)).exp()
@@ -449,6 +443,14 @@ ATTEND_TO.slip(
     "the largest score of the whole batch is subtracted",
     "Rows whose scores lie far below it get nothing but exp(−∞). Which largest score belongs to a row?",
 )(attended(minus_largest_of_all))
+
+
+def naive(scores, words, times, mend):
+    powers = scores.exp() * words if times else scores.exp().masked_fill(~words, 0.0)
+    weights = powers / powers.sum(-1, keepdim=True)
+    return weights.nan_to_num(0.0) if mend else weights
+
+
 for times in (False, True):
     for mend in (False, True):
         ATTEND_TO.slip(

@@ -664,7 +664,7 @@ def ask(question: Question, answer: object) -> None:
     """Compares a value. Raises Wrong as `examine` does."""
     if answer is None or _has_blank(answer):
         raise Wrong(Told(BLANK, question.name, f"{question.name} has no answer yet", "Put one in place of the blank."))
-    if _is_right(question, answer):
+    if _is_right(question, answer, question.right()):
         return
     named = [(one, one.answer() if callable(one.answer) else one.answer) for one in question.misconceptions]
     named = [(one, value) for one, value in named if _is_near(question, answer, value)]
@@ -690,8 +690,8 @@ def ask(question: Question, answer: object) -> None:
             table = isinstance(wanted, list) and len({len(row) for row in target}) == 1
             if table and isinstance(one, list) and len(one) != len(wanted):
                 raise Wrong(_says(question, f"entry {n}, {_short(one)}, has {len(one)} of {len(wanted)} numbers", many))
-        pairs = list(enumerate(zip(given, target, strict=True), 1))
-        off = [n for n, (g, w) in pairs if not same(g, w, question.tolerance * (w != 0), 0.0)]
+        entries = enumerate(zip(given, target, strict=True), 1)
+        off = [n for n, (one, wanted) in entries if not _is_right(question, [one], [wanted])]
         if off:
             right = len(given) - len(off)
             if right == 0 and len(off) > 1:
@@ -712,12 +712,11 @@ def ask(question: Question, answer: object) -> None:
     raise Wrong(_says(question, f"{shown} is not right", "Go through it once more, step by step."))
 
 
-def _is_right(question: Question, answer: object) -> bool:
+def _is_right(question: Question, answer: object, right: object) -> bool:
     """Whether it is right within the tolerance; in a list, 0 is 0 and not next to nothing."""
-    right = plain(question.right())
+    given, wanted = _as_tensor(plain(answer)), _as_tensor(plain(right))
     if not same(answer, right, question.tolerance, 0.0):
         return False
-    given, wanted = _as_tensor(plain(answer)), _as_tensor(right)
     return wanted is None or wanted.ndim == 0 or not given[wanted == 0].any()
 
 

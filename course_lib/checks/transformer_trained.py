@@ -207,8 +207,9 @@ def drive_writer(answer, p, echo, **settings):
         if isinstance(words, torch.Tensor):
             raise TypeError("the model takes a list of word numbers; given was a tensor")
         row = p[int(words[-1])].log()
-        for back in range(2, 1 + len(words) * (echo > 0)):
-            row = row + echo * p[int(words[-back])].log().roll(back - 1)
+        if echo:
+            for back in range(2, 1 + len(words)):
+                row = row + echo * p[int(words[-back])].log().roll(back - 1)
         return row.log_softmax(-1)
 
     return answer(scores, **settings)
@@ -223,15 +224,14 @@ def told_apart(draw, right, slips, clear=lambda arguments: True, nameless=()) ->
     Of `nameless` ones it is enough that the right answer gives something else. Where rounding could decide (`clear` is
     False), a right answer in another style might be refused.
     """
-    found, lacking = [], list(range(len(slips) + len(nameless)))
+    found, lacking = [], [*slips, *nameless]
     for _ in range(MOST_DRAWS):
         arguments = draw()
-        wanted, *given = [drive_writer(answer, **arguments) for answer in (right, *slips, *nameless)]
-        named = [wanted, *given[: len(slips)]]
-        shown = [
-            slip for slip in lacking if (named.count(given[slip]) == 1 if slip < len(slips) else given[slip] != wanted)
-        ]
-        if shown and clear(arguments):
+        wanted, *named = [drive_writer(answer, **arguments) for answer in (right, *slips)]
+        shown = [slip for slip, given in zip(slips, named, strict=True) if [wanted, *named].count(given) == 1]
+        others = [slip for slip in nameless if slip in lacking]
+        shown += [slip for slip in others if drive_writer(slip, **arguments) != wanted]
+        if not set(shown).isdisjoint(lacking) and clear(arguments):
             found.append(arguments)
             lacking = [slip for slip in lacking if slip not in shown]
         if not lacking:
@@ -264,16 +264,8 @@ def greedily(
     return answer
 
 
-def the_last(words):
-    return words[-1:]
-
-
-def last_two(words):
-    return words[-2:]
-
-
-def last_three(words):
-    return words[-3:]
+def newest(count):
+    return lambda words: words[-count:]
 
 
 def the_first(words):
@@ -310,8 +302,8 @@ def greedy_cases(generator: torch.Generator) -> list[Case]:
         words = int(torch.randint(4, 7, (), generator=generator))
         return dict(zip(names, (table(generator, words), 1.0, 0, 1, 8), strict=True))
 
-    slips = [greedily(history=history) for history in (the_last, the_first, without_start)]
-    drawn = told_apart(draw, greedily(), slips, nameless=[greedily(history=h) for h in (last_two, last_three)])
+    slips = [greedily(history=history) for history in (newest(1), the_first, without_start)]
+    drawn = told_apart(draw, greedily(), slips, nameless=[greedily(history=newest(count)) for count in (2, 3)])
     return cases + [Case("a model that looks at all words", arguments) for arguments in drawn]
 
 
@@ -343,7 +335,7 @@ def without_end(scores, start, end, limit):
 GREEDY_WORDS.slip(
     "the model is handed the last word alone",
     "The next word may depend on all before it. Hand over the whole beginning.",
-)(greedily(history=the_last))
+)(greedily(history=newest(1)))
 GREEDY_WORDS.slip(
     "the model is handed the start mark alone",
     "What was written must be read before the next word. What does your model see at the second step?",
@@ -458,9 +450,7 @@ def given_other(**changed):
     """A beam that goes by other settings than it is given, such as `width=lambda width: min(width, 3)`."""
 
     def answer(log_p, **settings):
-        return beamed()(
-            log_p, **{name: changed.get(name, lambda kept: kept)(value) for name, value in settings.items()}
-        )
+        return beamed()(log_p, **settings | {name: change(settings[name]) for name, change in changed.items()})
 
     return answer
 
@@ -475,12 +465,12 @@ SLIPS_OF_THE_BEAM = (
     beamed(stops_at_first="finished"),
     beamed(only_finished=True),
     beamed(rank=lambda total, written: total / (written + 1)),
-    beamed(history=the_last),
+    beamed(history=newest(1)),
     beamed(history=without_start),
 )
 NAMELESS = (
-    beamed(history=last_two),
-    beamed(history=last_three),
+    beamed(history=newest(2)),
+    beamed(history=newest(3)),
     beamed(rank=lambda total, written: total / written**1.2),
     given_other(width=lambda width: min(width, 2)),
     given_other(width=lambda width: min(width, 3)),
@@ -645,7 +635,7 @@ def beam_without_end(log_p, start, end, width, limit):
 BEAM_WORDS.slip(
     "the model is handed the last word alone",
     "The next word may depend on all before it. Hand over the whole beginning.",
-)(beamed(history=the_last))
+)(beamed(history=newest(1)))
 BEAM_WORDS.slip(
     "from the second step on the start mark is not handed over",
     "The list that the model gets begins with the start mark, at every step. What does yours get at the second?",

@@ -297,59 +297,56 @@ def sums_the_last_axis(scores, states, lengths):
 
 @wrong("attend_to", "the context is divided by the number of words")
 def mean_over_words(scores, states, lengths):
-    inside = torch.arange(scores.shape[1]) < lengths[:, None]
-    weights = scores.masked_fill(~inside, -torch.inf).softmax(-1).nan_to_num(0.0)
-    return (weights[..., None] * states).sum(1) / lengths.unsqueeze(-1), weights
+    contexts, weights = sentence_by_sentence(scores, states, lengths)
+    return contexts / lengths.unsqueeze(-1), weights
 
 
 @wrong("attend_to", "the largest score of the whole batch is subtracted")
 def one_largest_for_all(scores, states, lengths):
-    inside = torch.arange(scores.shape[1]) < lengths[:, None]
-    open_ = scores.masked_fill(~inside, -torch.inf)
-    powers = (open_ - (open_.max() if inside.any() else 0.0)).exp()
+    inside = open_(scores, lengths)
+    words = scores.masked_fill(~inside, -torch.inf)
+    powers = (words - (words.max() if inside.any() else 0.0)).exp()
     weights = torch.nan_to_num(powers / powers.sum(-1, keepdim=True))
-    return (weights[..., None] * states).sum(1), weights
+    return mix(weights, states), weights
 
 
 @wrong("attend_to", "the padding is taken out too late")
 def largest_with_padding(scores, states, lengths):
-    inside = torch.arange(scores.shape[1]) < lengths[:, None]
-    powers = (scores - scores.amax(-1, keepdim=True)).exp() * inside
+    powers = (scores - scores.amax(-1, keepdim=True)).exp() * open_(scores, lengths)
     weights = (powers / powers.sum(-1, keepdim=True)).nan_to_num(0.0)
-    return torch.einsum("bk,bkd->bd", weights, states), weights
+    return mix(weights, states), weights
 
 
 @wrong("every_step", "in result 1 of 2, the result holds NaN in 3 of 6 places")
 def one_largest_a_sentence(scores, states, mask):
-    open_ = scores.masked_fill(~mask[:, None], -torch.inf)
-    powers = (open_ - open_.amax((1, 2), keepdim=True)).exp()
+    words = scores.masked_fill(~mask[:, None], -torch.inf)
+    powers = (words - words.amax((1, 2), keepdim=True)).exp()
     weights = powers / powers.sum(-1, keepdim=True)
     return weights @ states, weights
 
 
 @wrong("attend_to", "the penalty is finite, and large scores pass it")
 def a_billion(scores, states, lengths):
-    inside = torch.arange(scores.shape[1]) < lengths[:, None]
-    weights = scores.masked_fill(~inside, -1e9).softmax(-1) * (lengths > 0)[:, None]
-    return (weights[..., None] * states).sum(1), weights
+    weights = scores.masked_fill(~open_(scores, lengths), -1e9).softmax(-1) * (lengths > 0)[:, None]
+    return mix(weights, states), weights
 
 
-@wrong("alignment_error", "the numbers are not right")
-def skips_what_proposes_nothing(proposed, sure, possible):
+def error_rate_where(counts, *links):
     up = down = 0
-    for A, S, P in zip(proposed, sure, possible, strict=True):
-        if A:
+    for A, S, P in zip(*links, strict=True):
+        if counts(A, S, P):
             up, down = up + len(A & S) + len(A & P), down + len(A) + len(S)
     return 1 - up / down if down else 1.0
 
 
 @wrong("alignment_error", "the numbers are not right")
+def skips_what_proposes_nothing(proposed, sure, possible):
+    return error_rate_where(lambda A, S, P: A, proposed, sure, possible)
+
+
+@wrong("alignment_error", "the numbers are not right")
 def skips_what_has_no_gold(proposed, sure, possible):
-    up = down = 0
-    for A, S, P in zip(proposed, sure, possible, strict=True):
-        if P:
-            up, down = up + len(A & S) + len(A & P), down + len(A) + len(S)
-    return 1 - up / down
+    return error_rate_where(lambda A, S, P: P, proposed, sure, possible)
 
 
 @wrong("alignment_error", "only the links that were proposed are judged")

@@ -690,13 +690,7 @@ def factor_from_torch(x, kept, share, training):
 
 @wrong("weight_at", "the numbers are not right")
 def a_narrow_window(weights, words, offset):
-    n = words.shape[1]
-    pairs = torch.stack([torch.diag_embed(row.diagonal(offset=0)) for row in torch.ones(len(words), n, n)]).bool() * 0
-    for b in range(len(words)):
-        for i in range(n):
-            if 0 <= i + offset < n and words[b, i] and words[b, i + offset] and abs(offset) < 3:
-                pairs[b, i, i + offset] = 1
-    return (weights * pairs[:, None]).sum((0, 2, 3)) / pairs.sum().clamp(min=1)
+    return by_matrix(weights, words, offset) * (abs(offset) < 3)
 
 
 @wrong("cut_a_head", "the numbers are right, but in the shape (4,) in place of (1, 4)")
