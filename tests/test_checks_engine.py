@@ -141,6 +141,12 @@ def test_a_blank_is_no_mistake():
     assert told(lambda x: blank(x)).startswith("○ double calls blank, which is not written yet.")
 
 
+def test_what_torch_has_not_implemented_is_no_blank():
+    message = told(lambda x: (x > 0) @ (x > 0))
+    assert message.startswith("✗ double: it raises NotImplementedError: ")
+    assert ".float() makes them" in message
+
+
 def test_the_inputs_of_another_seed_are_others():
     seen = []
     for seed in (0, 1):

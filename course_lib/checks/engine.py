@@ -250,7 +250,7 @@ def examine(exercise: Exercise, answer: object, seed: int = 0) -> int:
     tried, wrong, returned = [], [], []
     for case in cases:
         outcome = attempt(exercise, answer, case)
-        if isinstance(outcome.error, NotImplementedError):
+        if isinstance(outcome.error, NotImplementedError) and not outcome.error.args:  # torch raises it with words
             blank = traceback.extract_tb(outcome.error.__traceback__)[-1].name
             called = f"calls {blank}, which" if blank not in (getattr(answer, "__name__", ""), "__init__") else ""
             calls = f"{exercise.name} {called}".strip()
@@ -358,7 +358,8 @@ Tried = tuple[Case, Outcome, Outcome]  # an input, what the answer gave for it, 
 
 
 def _diagnosis(exercise: Exercise, answer: Callable, tried: Sequence[Tried], wrong: Sequence[Tried], seed: int) -> Told:
-    case, outcome, wanted = next((one for one in wrong if _short(one[1].result) != _short(one[2].result)), wrong[0])
+    wrong = sorted(wrong, key=lambda one: _short(one[1].result) == _short(one[2].result))  # first what can be seen
+    case, outcome, wanted = wrong[0]
     slip = _slip(exercise, answer, tried, seed)
     if slip:
         return _says(exercise, slip.name, slip.hint, case, outcome, wanted, answer)
@@ -533,6 +534,8 @@ def _difference(pairs: Sequence[tuple[object, object]]) -> differences.Said:
         )
     numbers, right = _as_tensor(given), _as_tensor(target)
     if isinstance(target, list):
+        if right is not None and right.ndim == 1 and numbers is not None and numbers.ndim == 0:
+            return f"it returns {_kind(given)}, not a list", "Look at what the exercise wants returned."
         plain_list = right is not None and right.ndim == 1 and right.dtype == torch.int64
         if plain_list and isinstance(given, list) and any(isinstance(item, list) for item in given):
             return "there is a list within what it returns", "One plain list is wanted, of numbers alone."
@@ -654,6 +657,7 @@ ADVICE = {
     "is not defined": "A name is used that nothing defines: is it spelled right, is it imported, has its cell been run?",
     "must be Tensor, not": "torch's function wants a tensor. For a plain number there are ** 0.5 and the module math.",
     "with a bool tensor is not supported": "True and False cannot be subtracted. ~mask turns a boolean mask round.",
+    "not implemented for '": "torch does this with decimal numbers only; .float() makes them. Or is it another tensor that is meant?",
     "value of Tensor with more than one value is ambiguous": "`not`, `and`, `or` and `if` ask for one answer; a mask has many. ~, &, | go entry by entry.",
     "expected scalar type": "Two tensors have different types of number: make new ones of the same dtype as the input.",
     "to have the same dtype": "Two tensors have different types of number: make new ones of the same dtype as the input.",
