@@ -312,6 +312,12 @@ def end_cut_off(log_p, start, end, width, limit):
     return words[:-1] if words[-1] == end else words
 
 
+@wrong("beam_words", "it returns a number, not a list")
+def returns_the_score(log_p, start, end, width, limit):
+    words = with_topk(log_p, start, end, width, limit)
+    return sum(log_p([start, *words[:t]])[word].item() for t, word in enumerate(words))
+
+
 @wrong("beam_words", "only one beginning is kept")
 def takes_the_best_each_time(log_p, start, end, width, limit):
     words = []
