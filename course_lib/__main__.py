@@ -74,15 +74,19 @@ def workbook(arguments):
         print(f"Newer in this version of the course, and put beside your files in workbook/: {', '.join(newer)}")
 
 
+IN_TWO_PROCESSES = "-n2", "--dist=loadfile"  # a file's tests stay in one: they share what is dear to make
+
+
 def test(arguments):
     """run every check: ruff, the quick tests, the lessons (arguments go to pytest)"""
-    return ruff_and_pytest(["--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=900", *arguments])
+    nbval = "--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=900"
+    # In the order of the tests: the browser comes last and finds the models that the lessons have trained.
+    return ruff_and_pytest([*IN_TWO_PROCESSES, "--no-loadscope-reorder", *nbval, *arguments])
 
 
 def check(arguments):
     """run the quick part: ruff and the tests that execute no lesson (arguments go to pytest)"""
-    # A file's tests stay in one process: they share what is dear to make.
-    return ruff_and_pytest(["-m", "not notebook and not browser", "-n2", "--dist=loadfile", *arguments])
+    return ruff_and_pytest(["-m", "not notebook and not browser", *IN_TWO_PROCESSES, *arguments])
 
 
 def ruff_and_pytest(arguments):
