@@ -250,7 +250,7 @@ def examine(exercise: Exercise, answer: object, seed: int = 0) -> int:
     tried, wrong, returned = [], [], []
     for case in cases:
         outcome = attempt(exercise, answer, case)
-        if isinstance(outcome.error, NotImplementedError) and not outcome.error.args:  # torch raises it with words
+        if isinstance(outcome.error, NotImplementedError) and not str(outcome.error):  # torch raises it with words
             blank = traceback.extract_tb(outcome.error.__traceback__)[-1].name
             called = f"calls {blank}, which" if blank not in (getattr(answer, "__name__", ""), "__init__") else ""
             calls = f"{exercise.name} {called}".strip()
