@@ -17,9 +17,10 @@ pytestmark = pytest.mark.browser
 
 AXE = web.PACKAGES / "axe-core" / "axe.min.js"
 VERDICTS = "section#the-ledger-of-claims tbody tr"
-WIDGETS_ARE_DRAWN = """() =>
+DRAWN = """() =>
   document.querySelectorAll("script[type='application/vnd.jupyter.widget-view+json']").length ===
-  document.querySelectorAll(".am-explorer, .am-prediction").length"""
+    document.querySelectorAll(".am-explorer, .am-prediction").length &&
+  [...document.querySelectorAll(".math")].every((formula) => formula.querySelector("mjx-container"))"""
 
 # Code has the same colours everywhere; to look at each word of it would take most of the time.
 FEW_BLOCKS = "document.querySelectorAll('.highlight').forEach((block, number) => number > 4 && block.remove())"
@@ -48,7 +49,7 @@ def pages(built_site):
 
 def visit(page, address, name):
     page.goto(f"{address}/{name}")
-    page.wait_for_function(WIDGETS_ARE_DRAWN)
+    page.wait_for_function(DRAWN)
 
 
 # ---- every page ----
@@ -182,7 +183,7 @@ def test_an_explorer_lives_without_a_kernel(page, address, built_site, served, s
 def test_a_cell_that_is_linked_to_is_seen(page, address):
     visit(page, address, "glossary/claims.html")
     page.locator('a[href$="#cell-02-verdict-n9"]').click()
-    page.wait_for_function(WIDGETS_ARE_DRAWN)
+    page.wait_for_function(DRAWN)
     page.wait_for_load_state("networkidle")
     assert 0 <= page.locator("#cell-02-verdict-n9").bounding_box()["y"] < 720
 
