@@ -155,7 +155,8 @@ def test_a_bar_ends_as_one_line_of_result(capsys):
     assert screen(written) == ["a run: 8 steps", ""]
 
 
-def test_bars_of_workers_end_as_one_line_each(capsys):
+def test_bars_of_workers_end_as_one_line_each(capsys, monkeypatch):
+    monkeypatch.setattr(processes, "SILENCE", float("inf"))  # on a busy machine the line of all would take their turns
     side_by_side({name: partial(count, name, 8) for name in ("first", "second", "third")})
     written = capsys.readouterr().err
     assert "loss 0.50" in written
