@@ -534,8 +534,6 @@ def _difference(pairs: Sequence[tuple[object, object]]) -> differences.Said:
         )
     numbers, right = _as_tensor(given), _as_tensor(target)
     if isinstance(target, list):
-        if right is not None and right.ndim == 1 and numbers is not None and numbers.ndim == 0:
-            return f"it returns {_kind(given)}, not a list", "Look at what the exercise wants returned."
         plain_list = right is not None and right.ndim == 1 and right.dtype == torch.int64
         if plain_list and isinstance(given, list) and any(isinstance(item, list) for item in given):
             return "there is a list within what it returns", "One plain list is wanted, of numbers alone."
@@ -562,7 +560,7 @@ def _difference(pairs: Sequence[tuple[object, object]]) -> differences.Said:
         return f"{_short(given)} is not right", STEP_BY_STEP
     if isinstance(given, list) and len(given) != 1 and (numbers is None or right.ndim == 0):
         return f"it returns {_things(given)}, not {_kind(target)}", "Look at what the exercise wants returned."
-    if numbers is None:
+    if numbers is None or (isinstance(target, list) and right.ndim == 1 and numbers.ndim == 0):
         return f"it returns {_kind(given)}, not {_kind(target)}", "Look at what the exercise wants returned."
     if right.dtype == torch.bool and numbers.dtype != torch.bool:
         return "the result is not boolean", "A mask is True or False: compare, or use .bool()."
@@ -657,7 +655,7 @@ ADVICE = {
     "is not defined": "A name is used that nothing defines: is it spelled right, is it imported, has its cell been run?",
     "must be Tensor, not": "torch's function wants a tensor. For a plain number there are ** 0.5 and the module math.",
     "with a bool tensor is not supported": "True and False cannot be subtracted. ~mask turns a boolean mask round.",
-    "not implemented for '": "torch does this with decimal numbers only; .float() makes them. Or is it another tensor that is meant?",
+    "not implemented for '": "torch cannot do this with this type of number; .float() makes them decimal. Or is it another tensor that is meant?",
     "value of Tensor with more than one value is ambiguous": "`not`, `and`, `or` and `if` ask for one answer; a mask has many. ~, &, | go entry by entry.",
     "expected scalar type": "Two tensors have different types of number: make new ones of the same dtype as the input.",
     "to have the same dtype": "Two tensors have different types of number: make new ones of the same dtype as the input.",
@@ -718,9 +716,9 @@ def ask(question: Question, answer: object) -> None:
 
 def _is_right(question: Question, answer: object, right: object) -> bool:
     """Whether it is right within the tolerance; in a list, 0 is 0 and not next to nothing."""
-    given, wanted = _as_tensor(plain(answer)), _as_tensor(plain(right))
     if not same(answer, right, question.tolerance, 0.0):
         return False
+    given, wanted = _as_tensor(plain(answer)), _as_tensor(plain(right))
     return wanted is None or wanted.ndim == 0 or not given[wanted == 0].any()
 
 
