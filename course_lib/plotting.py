@@ -12,6 +12,7 @@ from IPython.display import display
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
+from matplotlib.text import Text
 from PIL import Image
 from torch import nn
 
@@ -21,6 +22,7 @@ from course_lib.transformer import Transformer
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # Okabe & Ito
 MARKERS = "osD^vP"
+DPI = 96
 STYLE = {
     "figure.figsize": (7.5, 4.2),
     "figure.constrained_layout.use": True,
@@ -44,13 +46,16 @@ def figure(rows: int = 1, columns: int = 1, **options) -> tuple[Figure, Axes | n
 def show(fig: Figure, alt: str) -> None:
     """Displays the figure with a text that says what is to be seen, and closes it.
 
+    The picture's metadata keep that text, and how high its smallest letters are, in pixels.
+
     Raises ValueError if that text is missing.
     """
     if not alt.strip():
         raise ValueError("alt is empty; say in a sentence what is to be seen in the figure")
     drawn, picture = io.BytesIO(), io.BytesIO()
     with plt.rc_context(STYLE):
-        fig.savefig(drawn, format="png", dpi=96)
+        fig.savefig(drawn, format="png", dpi=DPI)
+    letters = [text.get_fontsize() for text in fig.findobj(Text) if text.get_visible() and text.get_text().strip()]
     plt.close(fig)
     # 256 colours of its own are enough for a plot, and a third of the bytes.
     with Image.open(drawn) as image:
@@ -58,7 +63,8 @@ def show(fig: Figure, alt: str) -> None:
     data = {"image/png": base64.b64encode(picture.getvalue()).decode(), "text/plain": alt}
     # With its colours turned round, a curve remains the curve, but much in a heatmap would look like little.
     turns = not any(ax.images for ax in fig.axes)
-    display(data, metadata={"image/png": {"alt": alt, "invertible": turns}}, raw=True)
+    about = {"alt": alt, "invertible": turns, "letters": round(min(letters, default=0) * DPI / 72, 1)}
+    display(data, metadata={"image/png": about}, raw=True)
 
 
 def draw_heatmap(

@@ -172,6 +172,34 @@ HARD_TO_READ = """(root) => {
   return [...found];
 }"""
 
+# What cannot be read from the last row. In a picture it is known how high its smallest letters are as it was saved.
+UNREADABLE = """(root) => {
+  const found = new Map();
+  const least = (name, size, wanted) => size < wanted - 0.05 && found.set(name,
+    `${JSON.stringify(name.slice(0, 40))} is ${size.toFixed(1)} pixels high, ${wanted} are wanted`);
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
+  const range = document.createRange();
+  while (walker.nextNode()) {
+    const node = walker.currentNode, parent = node.parentElement;
+    if (parent.closest("aside.notes, .visually-hidden, mjx-container, option, script, style")) continue;
+    range.selectNode(node);
+    const box = range.getBoundingClientRect();
+    if (!box.width || !box.height) continue;
+    if (node.localName === "img") {
+      least(`the letters of ${node.alt}`, (node.dataset.letters * box.height) / node.naturalHeight || 0, 20);
+      continue;
+    }
+    const formula = node.localName === "mjx-container";
+    if (!formula && !(node.nodeType === Node.TEXT_NODE && node.data.trim())) continue;
+    const element = formula ? node : parent, drawn = parent.closest("svg") && parent.getScreenCTM().d;
+    const scale = drawn || parent.getBoundingClientRect().height / parent.offsetHeight || 1;  // of a slide, or a zoom
+    const size = parseFloat(getComputedStyle(element).fontSize) * scale;
+    const label = parent.closest(".am-explorer, svg, table, figcaption");
+    least(formula ? "a formula" : node.data.trim(), size, label ? 20 : parent.closest("pre, code") ? 22 : 28);
+  }
+  return [...found.values()];
+}"""
+
 UNTYPESET = """(root) => {
   const found = [...root.querySelectorAll("mjx-merror")].map((e) => `not understood: ${e.textContent}`);
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
@@ -202,6 +230,11 @@ def unsigned(page, root):
 def hard_to_read(page, root):
     """Texts in drawings, and beside them, that are too small, cut, or too like what is painted behind them."""
     return page.evaluate(HARD_TO_READ, root)
+
+
+def unreadable(page, root):
+    """What of a slide is too small for the last row: words below 28 pixels, code below 22, labels below 20."""
+    return page.evaluate(UNREADABLE, root)
 
 
 def untypeset(page, root):
