@@ -49,9 +49,10 @@ def lab(arguments):
     configure_jupyter()
     from jupyterlab.labapp import LabApp
 
-    from course_lib.tools import lessons
+    from course_lib.tools import lessons, web
 
     workbook([])
+    web.write_translators()
     lessons.trust(lessons.find())
     server = LabApp.initialize_server(argv=[f"--ServerApp.root_dir={ROOT}", *as_root(), *arguments])
     if not server.identity_provider.token_generated:  # else Jupyter itself prints the address

@@ -20,8 +20,9 @@ class Lecture(Preprocessor):
 
     def preprocess(self, nb, resources):
         """Called by nbconvert."""
-        plan = time_plan(nb)
+        plan, picture = time_plan(nb), title_picture(nb)
         nb.cells = notes_first([cell for cell in nb.cells if lessons.slide_type(cell) != "skip"])
+        nb.cells[1:1] = picture
         for cell in nb.cells:
             if lessons.slide_type(cell) == "notes":
                 cell.cell_type = "markdown"
@@ -35,6 +36,16 @@ class Lecture(Preprocessor):
             total = sum(minutes for *_, minutes in plan)
             first.source += f"\n\n**The plan: {total} minutes**\n\n| at | slide | minutes |\n|--|--|--|\n{rows}"
         return nb, resources
+
+
+def title_picture(notebook):
+    """The lesson's main figure once more, for its first slide; no cell if it has none."""
+    for cell in notebook.cells:
+        if "main-figure" in cell.metadata.get("tags", []):
+            shown = [output for output in cell.outputs if "image/png" in output.get("data", {})]
+            folded = {"transient": {"remove_source": True}}
+            return [nbformat.v4.new_code_cell(id="title-picture", outputs=shown, metadata=folded)]
+    return []
 
 
 def notes_first(cells):
@@ -81,6 +92,7 @@ def build(names=(), folder=FOLDER):
     assets = folder / "assets"
     web.copy({**web.WIDGETS, **web.MATHJAX, "jquery/dist/jquery.min.js": "jquery.js"}, assets)
     web.copy({"reveal.js/dist": "reveal/dist", "reveal.js/plugin/notes": "reveal/plugin/notes"}, assets)
+    web.copy_translators(assets)
     for name in ("widgets.js", "slides.js", "slides.css"):
         shutil.copyfile(DATA / "web" / name, assets / name)
     exporter = SlidesExporter(

@@ -1,11 +1,13 @@
-"""The front-end packages that slides and site are made with: npm fetches them, and copies go beside the pages."""
+"""What lies beside pages: copies of the front-end packages, which npm fetches, and the translators' scripts."""
 
 import shutil
 
 from course_lib.files import ROOT
+from course_lib.widgets import translator
 
 PACKAGES = ROOT / "node_modules"
 BUILD = ROOT / "build"
+TRANSLATORS = BUILD / "models"
 # What a page needs so that its widgets live without a kernel: where it lies in a package, and its name beside the page.
 WIDGETS = {
     "requirejs/require.js": "require.js",
@@ -27,3 +29,18 @@ def copy(files, folder):
             shutil.copytree(PACKAGES / source, to, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.map"))
         else:
             shutil.copyfile(PACKAGES / source, to)
+
+
+def write_translators():
+    """Writes the scripts of the translators that run in a page where JupyterLab finds them, unless they are there."""
+    for name in translator.MODELS:
+        file, stamp = TRANSLATORS / f"{name}.js", translator.stamp(name)
+        if not file.exists() or not file.read_text(encoding="utf-8").startswith(stamp):
+            TRANSLATORS.mkdir(parents=True, exist_ok=True)
+            file.write_text(translator.script(name), encoding="utf-8")
+
+
+def copy_translators(folder):
+    """Puts these scripts beside the pages of a deck or a site."""
+    write_translators()
+    shutil.copytree(TRANSLATORS, folder / TRANSLATORS.name, dirs_exist_ok=True)

@@ -1,0 +1,312 @@
+// A translator that runs in the page: a sentence typed or clicked together, its French word by word, and arcs to what
+// each word looks at. The state is one object; whatever the reader does makes a new one, and `show` draws it.
+
+const SVG = "http://www.w3.org/2000/svg";
+const KEPT = { sentence: "", layer: 2, head: 0, off: [], without: [], temperature: 0, beam: 1, seed: 1, at: null };
+const SWITCHES = {
+  transformer: { residuals: "residuals", positions: "positions", mask: "the mask" },
+  recurrent: { attention: "attention (all words count alike)" },
+};
+const ATTENTIONS = {
+  "English looks at English": (layer) => `encoder.layers.${layer}.self_attention`,
+  "French looks at English": (layer) => `decoder.layers.${layer}.cross_attention`,
+  "French looks at French": (layer) => `decoder.layers.${layer}.self_attention`,
+};
+const FAINT = 0.03; // no arc is drawn for less weight
+
+function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes))
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value !== false) element.setAttribute(name, value === true ? "" : value);
+  element.append(...children);
+  return element;
+}
+
+// The translator's script: beside the page, in JupyterLab among its files, or from the kernel.
+function fetched(name, model) {
+  const lab = document.getElementById("jupyter-config-data");
+  const folder = globalThis.COURSE_MODELS_AT ?? (lab && `${JSON.parse(lab.textContent).baseUrl}files/build/models/`);
+  const from = (attributes) => new Promise((ready, failed) => {
+    document.head.append(make("script", { ...attributes, onload: ready, onerror: failed }));
+  });
+  const asked = () => new Promise((ready, failed) => {
+    if (!model.send) return failed();
+    model.on("msg:custom", ({ script }) => (globalThis.eval(script), ready()));
+    model.send({ want: "script" });
+    setTimeout(failed, 20000); // no kernel answers
+  });
+  const there = () => globalThis.COURSE_MODELS?.[name];
+  if (there()) return Promise.resolve(there());
+  return (folder ? from({ src: `${folder}${name}.js` }).catch(asked) : asked()).then(there);
+}
+
+function render({ model, el }) {
+  el.classList.add("am-explorer", "am-tells", "am-translator");
+  el.setAttribute("role", "group");
+  el.setAttribute("aria-label", "Explorer: a translator in the page");
+  el.append(make("p", {}, "The translator is being fetched (0.6 MB) …"));
+  fetched(model.get("name"), model).then(
+    (spec) => start(model, el, spec),
+    () => el.replaceChildren("The translator's weights were not found. `make lab` puts them where JupyterLab finds them, "
+      + "and a running kernel sends them: run this cell again."),
+  );
+}
+
+function start(model, el, spec) {
+  const engine = new KINDS[spec.kind](spec), calm = matchMedia("(prefers-reduced-motion: reduce)");
+  const own = `translator-${model.get("name")}-${Math.random().toString(36).slice(2, 8)}`;
+  const onPage = !document.getElementById("jupyter-config-data"); // there the address belongs to the reader
+  const given = { ...KEPT, layer: spec.layers, ...model.get("start") };
+  let state = { ...given, ...model.get("state"), ...(onPage ? spelledInAddress(spec) : {}) };
+  let written = null, hovered = null, timer = 0;
+
+  // ---- what is on the page ----
+
+  const examples = make("select", { "aria-label": "sentence", oninput: () => change({ sentence: examples.value, at: given.at }) },
+    ...model.get("examples").map((text) => new Option(text, text)));
+  const line = make("input", { type: "text", "aria-label": "English sentence", spellcheck: "false", autocomplete: "off", lang: "en",
+    oninput: () => change({ sentence: line.value.toLowerCase(), at: null }) });
+  const next = make("div", { class: "am-next", role: "group", "aria-label": "words that may come next" });
+  const wrong = make("p", { class: "am-unknown", role: "alert" });
+  const english = make("div", { class: "am-line", lang: "en" }), french = make("div", { class: "am-line", lang: "fr" });
+  const arcs = document.createElementNS(SVG, "svg");
+  arcs.setAttribute("aria-hidden", "true");
+  arcs.innerHTML = `<defs>${[0, 1, 2, 3].map((head) => `<marker id="${own}-${head}" class="am-head-${head}" viewBox="0 0 8 8"
+    refX="6" refY="4" markerWidth="11" markerHeight="11" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 8 4 0 8z"/></marker>`).join("")}</defs>`;
+  const stage = make("div", { class: "am-frame" }, english, french, arcs);
+  const said = make("p", { class: "am-said", "aria-live": "polite" });
+  const controls = make("div", { class: "am-choices" });
+
+  const toggle = (text, pressed, press, attributes = {}) =>
+    make("button", { type: "button", "aria-pressed": String(pressed), onclick: press, ...attributes }, text);
+  const group = (name, ...children) => make("div", { role: "group", "aria-label": name }, make("span", {}, name), ...children);
+  const flipped = (list, value) => (list.includes(value) ? list.filter((other) => other !== value) : [...list, value]);
+
+  const heads = Array.from({ length: spec.heads }, (_, head) => head), layers = Array.from({ length: spec.layers }, (_, i) => i);
+  const headName = (name, head) => `${name}.${head}`;
+
+  function drawControls() {
+    const focus = [...controls.querySelectorAll("button, input")].indexOf(document.activeElement);
+    const rows = [];
+    if (spec.heads > 1) {
+      rows.push(group("layer", ...layers.map((i) => toggle(i + 1, state.layer === i + 1, () => change({ layer: i + 1 })))));
+      rows.push(group("head", ...["all", ...heads.map((head) => head + 1)].map((text, head) =>
+        toggle(text, state.head === head, () => change({ head }), head ? { class: `am-head-${head - 1}` } : {}))));
+    }
+    rows.push(group("switch off", ...Object.entries(SWITCHES[spec.kind]).map(([name, text]) =>
+      toggle(text, state.without.includes(name), () => change({ without: flipped(state.without, name) })))));
+    const slider = make("input", { type: "range", min: 0, max: 30, value: Math.round(state.temperature * 10), "aria-label": "temperature",
+      "aria-valuetext": state.temperature ? String(state.temperature) : "0: the likeliest word",
+      oninput: () => change({ temperature: slider.value / 10, beam: 1 }) });
+    rows.push(group("temperature", slider, make("output", {}, state.temperature.toFixed(1)),
+      toggle("draw again", false, () => change({ seed: state.seed + 1, temperature: state.temperature || 1, beam: 1 })),
+      toggle("beam of 4", state.beam > 1, () => change({ beam: state.beam > 1 ? 1 : 4, temperature: 0 }))));
+    if (spec.heads > 1) rows.push(headGrid());
+    const whole = make("button", { type: "button", onclick: () => change({ ...given, sentence: state.sentence, at: state.at }) }, "all as it was");
+    const share = make("button", { type: "button", onclick: () => navigator.clipboard?.writeText(location.href)
+      .then(() => (share.textContent = "copied")) }, "copy the address of this");
+    rows.push(make("div", { role: "group" }, whole, ...(onPage ? [share] : [])));
+    controls.replaceChildren(...rows);
+    if (focus >= 0) controls.querySelectorAll("button, input")[focus]?.focus();
+  }
+
+  function headGrid() {
+    const cells = Object.entries(ATTENTIONS).map(([title, name]) => make("tr", {}, make("th", { scope: "row" }, title),
+      ...layers.flatMap((layer) => heads.map((head) => {
+        const part = headName(name(layer), head), off = state.off.includes(part);
+        return make("td", {}, toggle(off ? "✗" : head + 1, off, () => change({ off: flipped(state.off, part) }),
+          { class: `am-head-${head}`, "aria-label": `${title}, layer ${layer + 1}, head ${head + 1}: switch off` }));
+      }))));
+    const top = make("tr", {}, make("td"), ...layers.map((layer) => make("th", { scope: "col", colspan: spec.heads }, `layer ${layer + 1}`)));
+    return make("details", { open: state.off.length > 0 }, make("summary", {}, "Switch single heads off"), make("table", {}, top, ...cells));
+  }
+
+  // ---- from a state to French ----
+
+  const words = () => state.sentence.trim().split(/\s+/).filter(Boolean);
+  const number = (word) => spec.source.indexOf(word, 4); // behind the marks
+
+  function change(more) {
+    state = { ...state, ...more };
+    show();
+    model.set("state", state);
+    model.save_changes();
+    el.dispatchEvent(new CustomEvent("am-told", { bubbles: true, detail: state }));
+  }
+
+  function show() {
+    const typed = words(), unknown = typed.filter((word) => number(word) < 0);
+    if (document.activeElement !== line) line.value = state.sentence;
+    examples.value = state.sentence;
+    offer(typed);
+    // A word that is being typed is not yet wrong.
+    const typing = document.activeElement === line && !/\s$/.test(line.value) && unknown.at(-1) === typed.at(-1);
+    const said = (typing ? unknown.slice(0, -1) : unknown).map((word) => `“${word}”`).join(", ");
+    wrong.textContent = said && `It has never read ${said}: it knows ${spec.source.length - 4} words.`;
+    const key = JSON.stringify([typed, state.off, state.without, state.temperature, state.beam, state.seed]);
+    if (!unknown.length && written?.key !== key) write(typed, key);
+    drawControls();
+    look();
+    spellInAddress(given, state);
+  }
+
+  function write(typed, key) {
+    const { without, off, temperature, beam: width, seed } = state, began = performance.now();
+    const choices = { ...WHOLE, off, temperature, beam: width, seed, even: without.includes("attention") };
+    for (const name of without) if (name in choices) choices[name] = false;
+    const empty = { words: [], looks: [], maps: [] };
+    written = { key, source: typed, ...(typed.length ? translate(engine, typed.map(number), choices) : empty) };
+    el.dataset.milliseconds = (performance.now() - began).toFixed(1);
+    written.ended = written.words.at(-1) === EOS;
+    written.french = written.words.filter((word) => word !== EOS).map((word) => spec.target[word]);
+    english.replaceChildren(...typed.map((word, place) => wordButton(word, "english", place)));
+    const shown = written.french.map((word, place) => wordButton(word, "french", place));
+    french.replaceChildren(...shown, ...(typed.length && !written.ended ? ["…"] : []));
+    clearInterval(timer);
+    if (calm.matches) return;
+    let count = 0; // word by word
+    shown.forEach((button) => button.classList.add("am-unwritten"));
+    timer = setInterval(() => (count < shown.length ? shown[count++].classList.remove("am-unwritten") : clearInterval(timer)), 90);
+  }
+
+  function wordButton(word, side, place) {
+    const here = { side, place }, hover = (what) => () => ((hovered = what), look());
+    return make("button", { type: "button", class: "am-word", onclick: () => change({ at: here }), onfocus: hover(here), onblur: hover(null),
+      onpointerenter: hover(here), onpointerleave: hover(null) }, make("span", {}, word), make("small"));
+  }
+
+  function offer(typed) {
+    const follows = spec.follows[typed.at(-1) ?? ""] ?? [];
+    const append = (word) => change({ sentence: [...typed, word].join(" "), at: null });
+    const back = make("button", { type: "button", "aria-label": "take the last word back", onclick: () =>
+      change({ sentence: typed.slice(0, -1).join(" "), at: null }) }, "⌫");
+    next.replaceChildren(...(typed.length ? [back] : []),
+      ...follows.map((word) => make("button", { type: "button", onclick: () => append(word) }, word)));
+  }
+
+  // ---- arcs ----
+
+  // Each as {side, place, head, weight}: what the word at `at` looks at, in the chosen layer.
+  function targets(at) {
+    const layer = state.layer - 1, chosen = (head) => !state.head || head === state.head - 1, found = [];
+    const keep = (side, shift, weightsOfHeads, name) => weightsOfHeads?.forEach((weights, head) =>
+      chosen(head) && !state.off.includes(headName(name, head))
+        && weights.forEach((weight, place) => place + shift >= 0 && found.push({ side, place: place + shift, head, weight })));
+    const [first, across, last] = Object.values(ATTENTIONS).map((name) => name(layer));
+    if (at.side === "english") keep("english", 0, written.maps[layer]?.[at.place], first);
+    else {
+      keep("english", 0, written.looks[at.place]?.cross[layer], across);
+      keep("french", -1, written.looks[at.place]?.own[layer], last); // place 0 is the mark of the beginning
+    }
+    return found;
+  }
+
+  const buttonAt = ({ side, place }) => (side === "english" ? english : french).children[place];
+
+  function look() {
+    const at = [hovered, state.at].find((there) => there && buttonAt(there)?.matches?.("button"));
+    stage.querySelectorAll(".am-word").forEach((button) => {
+      button.classList.remove("am-at", "am-seen");
+      button.lastChild.textContent = "";
+    });
+    const old = new Map([...arcs.querySelectorAll(":scope > path")].map((path) => [path.dataset.key, path]));
+    said.textContent = "";
+    if (at && written) {
+      buttonAt(at).classList.add("am-at");
+      const found = targets(at), shares = new Map();
+      const count = state.head ? 1 : new Set(found.map(({ side, head }) => side + head)).size / new Set(found.map(({ side }) => side)).size;
+      for (const target of found) {
+        const button = buttonAt(target), share = (shares.get(button) ?? 0) + target.weight / count;
+        shares.set(button, share);
+        if (target.weight >= FAINT) drawArc(old, at, target);
+      }
+      for (const [button, share] of shares) {
+        if (share >= 0.1) button.classList.add("am-seen");
+        button.lastChild.textContent = share >= 0.05 ? share.toFixed(2).replace("0.", ".") : "";
+      }
+      const strongest = [...shares].sort((a, b) => b[1] - a[1]).filter(([, share]) => share >= 0.1).slice(0, 4);
+      const which = spec.heads > 1 ? ` in layer ${state.layer}, ${state.head ? `head ${state.head}` : "mean of the heads"}` : "";
+      said.textContent = `${at.side === "english" ? "Reading" : "Writing"} “${buttonAt(at).firstChild.textContent}”${which}, it looks at: ${
+        strongest.map(([button, share]) => `${button.firstChild.textContent} ${share.toFixed(2)}`).join(", ") || "nothing in particular"}.`;
+    } else if (written) {
+      said.textContent = `French: ${written.french.join(" ")}. Point at a word to see what it looks at.`;
+    }
+    old.forEach((path) => path.remove());
+  }
+
+  function drawArc(old, at, { side, place, head, weight }) {
+    const key = `${at.side}-${side}-${place}-${head}`, from = buttonAt(at), to = buttonAt({ side, place });
+    let path = old.get(key);
+    old.delete(key);
+    if (!path) {
+      path = document.createElementNS(SVG, "path");
+      path.dataset.key = key;
+      path.setAttribute("class", `am-head-${head}`);
+      arcs.append(path);
+    }
+    const shift = spec.heads > 1 && !state.head ? 5 * (head - (spec.heads - 1) / 2) : 0;
+    const x = (button) => button.offsetLeft + button.offsetWidth / 2 + shift;
+    const top = (button) => button.offsetTop - 3, bottom = (button) => button.offsetTop + button.offsetHeight + 3;
+    let ends;
+    if (at.side !== side) ends = [top(from), bottom(to), (top(from) + bottom(to)) / 2, (top(from) + bottom(to)) / 2];
+    else {
+      const up = side === "english" ? -1 : 1, edge = up < 0 ? top : bottom;
+      const rise = up * (24 + Math.min(40, Math.abs(x(to) - x(from)) / 5));
+      ends = [edge(from), edge(to), edge(from) + rise, edge(to) + rise];
+    }
+    const spread = from === to ? 14 : 0; // a word that looks at itself: a loop
+    path.setAttribute("d", `M${x(from) - spread} ${ends[0]}C${x(from) - 2 * spread} ${ends[2]} ${x(to) + 2 * spread} ${ends[3]} ${x(to) + spread} ${ends[1]}`);
+    path.setAttribute("stroke-width", (1 + 6 * weight).toFixed(2));
+    path.setAttribute("opacity", (0.3 + 0.7 * weight).toFixed(2));
+    path.setAttribute("marker-end", weight >= 0.1 ? `url(#${own}-${head})` : "");
+  }
+
+  // ---- the address ----
+
+  function spellInAddress(given, state) {
+    if (!onPage) return;
+    const address = new URL(location.href);
+    for (const name of Object.keys(KEPT)) {
+      const spelled = JSON.stringify(state[name]);
+      if (spelled === JSON.stringify(given[name])) address.searchParams.delete(name);
+      else address.searchParams.set(name, spelled);
+    }
+    if (address.href !== location.href) history.replaceState(history.state, "", address);
+  }
+
+  el.addEventListener("am-take", ({ detail }) => {
+    state = detail;
+    show();
+  });
+  model.on("change:state", () => {
+    if (JSON.stringify(model.get("state")) === JSON.stringify(state)) return;
+    state = { ...given, ...model.get("state") };
+    show();
+  });
+  new ResizeObserver(look).observe(stage);
+  el.replaceChildren(make("div", { class: "am-type" }, examples, line, next, wrong), stage, said, controls);
+  show();
+}
+
+// What the page's address says of the state: those values that a reader could have chosen.
+function spelledInAddress(spec) {
+  const within = (least, most) => (value) => Number.isFinite(value) && least <= value && value <= most;
+  const count = (least, most) => (value) => Number.isInteger(value) && within(least, most)(value);
+  const texts = (value) => Array.isArray(value) && value.every((text) => typeof text === "string");
+  const allowed = {
+    sentence: (value) => typeof value === "string" && value.length <= 300, layer: count(1, spec.layers), head: count(0, spec.heads),
+    off: texts, without: texts, temperature: within(0, 3), beam: (value) => [1, 4].includes(value), seed: count(1, 1e9),
+    at: (value) => value === null || (["english", "french"].includes(value.side) && count(0, 300)(value.place)),
+  };
+  const found = {};
+  for (const [name, text] of new URLSearchParams(location.search)) {
+    try {
+      const value = JSON.parse(text);
+      if (allowed[name]?.(value)) found[name] = value;
+    } catch {} // changed by hand
+  }
+  return found;
+}
+
+export default { render };
