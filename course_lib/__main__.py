@@ -172,7 +172,7 @@ def bench(arguments):
     from course_lib.tools import bench
 
     print(f"{speed.machine()}\n")
-    for compare in (bench.compare, bench.compare_heads, bench.compare_transformers, bench.compare_decoding):
+    for compare in (bench.compare, bench.compare_heads, bench.compare_transformers, bench.compare_decoding, bench.drag):
         print(compare(), flush=True, end="\n\n")
 
 

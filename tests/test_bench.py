@@ -199,10 +199,12 @@ def test_the_verb_prints_all_tables_and_leaves_the_threads_as_they_were(corpus, 
     transformers = partial(bench.compare_transformers, corpus, batch_size=4, steps=2, rounds=2)
     monkeypatch.setattr(bench, "compare_transformers", transformers)
     monkeypatch.setattr(bench, "compare_decoding", partial(bench.compare_decoding, lengths=[3], rounds=2))
+    monkeypatch.setattr(bench.shutil, "which", lambda _: None)
     before = torch.get_num_threads()
     front_door.bench([])
     assert torch.get_num_threads() == before
-    models, heads, transformers, decoding = re.split("Multi-head|Training a T|Greedy", capsys.readouterr().out)
+    told = capsys.readouterr().out
+    models, heads, transformers, decoding, dragging = re.split("Multi-head|Training a T|Greedy|Dragging", told)
     rows = models.split("relative\n")[1].strip().splitlines()
     assert [re.split(r"  +", row)[0] for row in rows] == list(bench.SCORES)
     assert rows[0].endswith(" 1.00")
@@ -210,3 +212,4 @@ def test_the_verb_prints_all_tables_and_leaves_the_threads_as_they_were(corpus, 
     rows = transformers.split("relative\n")[1].strip().splitlines()
     assert [re.split(r"  +", row)[0] for row in rows] == ["nn.Transformer", "ours"]
     assert decoding.strip().splitlines()[-1].split()[0] == "3"
+    assert dragging.strip() == "an explorer was not timed: no browser was found."

@@ -333,7 +333,7 @@ def cells_of_prose(lesson):
     """The text of a lesson, without what stands beside it: opening, lecturer's notes, list of entries."""
     for cell in reads(NOTEBOOKS[lesson].read_text(encoding="utf-8")).cells:
         notes = cell.metadata.get("slideshow", {}).get("slide_type") == "notes"
-        if cell.cell_type == "markdown" and not notes and cell.id not in ("title", "plan", "glossary"):
+        if cell.cell_type == "markdown" and not notes and cell.id not in ("title", "title-about", "plan", "glossary"):
             yield cell.source
 
 

@@ -1,12 +1,15 @@
-"""The generated pages of glossary/ are today's, and every claim that must have a verdict has one that was measured."""
+"""The generated pages of glossary/ are today's, every claim that must have a verdict has one that was measured, and on
+the site each has a card.
+"""
 
 import copy
+import re
 
 import nbformat
 import pytest
 
 from course_lib import claims, glossary
-from course_lib.tools import lessons, pages
+from course_lib.tools import cards, lessons, pages
 
 
 @pytest.fixture(scope="module")
@@ -111,3 +114,120 @@ def test_arithmetic_that_fails_gives_no_verdict(monkeypatch):
     ledger["S16"]["settled"]["arithmetic"] = "assert False"
     with pytest.raises(AssertionError):
         claims.settled("S16")
+
+
+# ---- the cards of the site ----
+
+
+@pytest.fixture(scope="module")
+def ledger(found):
+    return cards.ledger(found)
+
+
+STRIKING = [claim for claim, said in claims.ledger().items() if "striking" in said]
+
+
+def test_every_claim_has_one_card_and_the_striking_ones_come_first(ledger):
+    shown = re.findall(r"^### .+ \(([A-Z]\d+)\)$", ledger, re.MULTILINE)
+    assert sorted(shown) == sorted(claims.ledger())
+    assert shown[: len(STRIKING)] == sorted(STRIKING, key=lambda claim: claims.ledger()[claim]["striking"])
+    groups = re.findall(r"^## (.+)$", ledger, re.MULTILINE)
+    assert groups[0] == cards.STRIKING and groups[-3:] == [cards.SETTLED, cards.WAITING, "Who says it"]
+    assert groups[1:-3] == sorted(groups[1:-3]) and all(group.startswith("Lesson ") for group in groups[1:-3])
+
+
+def test_what_is_striking_was_measured_and_is_not_simply_so(found):
+    assert 5 < len(STRIKING) < 12 and len({claims.ledger()[claim]["striking"] for claim in STRIKING}) == len(STRIKING)
+    for claim in STRIKING:
+        assert {verdict.record["kind"] for verdict in found[claim]} == {"experiment"}
+        assert claims.HOLDS not in {verdict.record["verdict"] for verdict in found[claim]}
+
+
+def test_a_card_has_every_verdict_with_its_link_limits_and_conditions(found, ledger):
+    for claim, every in found.items():
+        card = ledger.split(cards.heading(claim))[1].split("\n### ")[0]
+        assert card.count('<div class="verdict') == len(every) and claims.ledger()[claim]["said_by"] in card
+        for verdict in every:
+            assert f"**{claims.SIGNS[verdict.record['verdict']][0]} {verdict.record['verdict']}**" in card
+            assert claims.bounds(verdict.record) in card
+            assert verdict.place == "page" or verdict.link.split("](")[1] in card
+            assert all(f"`{verdict.record[side]}`" in card for side in ("as_said", "within") if verdict.record[side])
+        if not every:
+            assert cards.WAITS in card
+
+
+def test_the_ledgers_words_are_those_of_figures(found):
+    for claim, said in claims.ledger().items():
+        names = {name for verdict in found[claim] for name in verdict.record["figures"]}
+        assert said.get("figure_words", {}).keys() <= names, claim
+
+
+def test_names_of_figures_stay_different_as_words(found):
+    for every in found.values():
+        for verdict in every:
+            names = claims.deciding(verdict.record)
+            assert len({pages.in_words(name) for name in names}) == len(names)
+
+
+FIGURES = {"wide": 0.2, "narrow": 0.5, "left": 3, "right": 4, "all": 10, "said": "none"}
+
+
+@pytest.mark.parametrize(
+    ("condition", "words", "judged", "beside", "met"),
+    [
+        ("wide > 0.6", "above 0.6", ["wide"], [], False),
+        ("0.1 < wide", "above 0.1", ["wide"], [], True),
+        ("wide <= narrow", "at most 0.5", ["wide"], ["narrow"], True),
+        ("narrow - wide > 0.2", "above 0.4", ["narrow"], ["wide"], True),
+        ("max(wide, narrow) < 0.4", "each below 0.4", ["wide", "narrow"], [], False),
+        ("min(wide, narrow) >= 0.1", "each at least 0.1", ["wide", "narrow"], [], True),
+        ("max(wide, narrow) > 0.4", "the largest above 0.4", ["wide", "narrow"], [], True),
+        ("left + right > 0.8 * all", "above 8", ["left + right"], ["all"], False),
+    ],
+)
+def test_a_comparison_has_a_threshold(condition, words, judged, beside, met):
+    (part,) = cards.compared(condition, FIGURES)
+    assert (part.words, list(part.judged), list(part.beside), part.met) == (words, judged, beside, met)
+    assert all(value == FIGURES.get(name, 7) for name, value in part.figures.items())
+
+
+@pytest.mark.parametrize("condition", ["", "wide == 0", "abs(wide - narrow) < 0.1", "said == 'none'"])
+def test_what_is_no_comparison_of_sizes_is_not_drawn(condition):
+    assert list(cards.compared(condition, FIGURES)) == []
+    assert cards.drawing(claims.judged("C1", FIGURES, as_said=condition or "wide == 0"), {}) == ""
+
+
+def test_both_sides_of_and_are_compared():
+    words = [part.words for part in cards.compared("wide > 0.1 and 0 < narrow < left", FIGURES)]
+    assert words == ["above 0.1", "above 0", "below 3"]
+
+
+def test_a_drawing_shows_where_a_claim_fails_and_where_it_holds():
+    record = claims.judged("C1", FIGURES, as_said="wide > 0.1 and wide > 0.6", within="narrow > 0.4", limits="narrow")
+    svg = cards.drawing(record, {"wide": "a <wide> state"})
+    label = "as said, above 0.6: a &lt;wide&gt; state 0.2; within limits, above 0.4: narrow 0.5"
+    assert f'role="img" aria-label="{label}"' in svg
+    assert (
+        svg.count("<circle") == svg.count('class="threshold"') == 2 and "✗ as said" in svg and "✓ within limits" in svg
+    )
+    (dot, tick), _ = zip(
+        re.findall(r'cx="([\d.]+)"', svg), re.findall(r'class="threshold" x1="([\d.]+)"', svg), strict=True
+    )
+    assert float(dot) < float(tick)
+
+
+def test_what_is_far_below_the_rest_is_drawn_by_orders_of_magnitude():
+    place = cards._scale([1e-6, 1e-3, 1.0])
+    assert place(1e-3) - place(1e-6) == pytest.approx(place(1.0) - place(1e-3))
+    place = cards._scale([0.0, 0.5, 1.0])
+    assert place(0.5) - place(0.0) == pytest.approx(place(1.0) - place(0.5))
+
+
+def test_every_drawing_stays_within_its_frame(found):
+    drawn = [cards.drawing(verdict.record, {}) for every in found.values() for verdict in every]
+    assert sum(map(bool, drawn)) > 40
+    for svg in filter(None, drawn):
+        xs = [float(x) for x in re.findall(r'(?:cx|x1|x2)="([-\d.]+)"', svg)]
+        height = int(re.search(r'height="(\d+)"', svg)[1])
+        assert cards.EDGE <= min(xs) and max(xs) <= cards.TRACK
+        assert max(int(y) for y in re.findall(r'y="(\d+)"', svg)) <= height

@@ -7,6 +7,7 @@ import nbformat
 import pytest
 import test_house
 import yaml
+from PIL import Image
 
 from course_lib import claims, glossary
 from course_lib.files import DATA, ROOT
@@ -50,9 +51,26 @@ def test_a_lesson_is_there_without_its_notes(source, name):
 def test_every_cell_can_be_linked_to_and_is_folded_as_in_the_lesson(source, name):
     cells = read(source, name).cells
     for before, cell in zip(cells, cells[1:], strict=False):
-        if cell.cell_type == "code":
+        if cell.cell_type == "code" and cell.id != "opening":
             assert before.source == f"(cell-{name[:2]}-{cell.id})="
             assert lessons.is_folded(cell) == ("hide-input" in cell.metadata.get("tags", []))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_lesson_begins_with_its_question_and_an_explorer(source, name):
+    title, caption, explorer, rest, *others = read(source, name).cells
+    assert re.fullmatch(r"# [^\n]+\n\n\*\*[^\n]+\?\*\*", title.source)
+    assert 5 < len(caption.source.split()) < 40
+    assert explorer.id == "opening" and explorer.metadata.tags == ["remove-input"]
+    assert any("application/vnd.jupyter.widget-view+json" in output.get("data", {}) for output in explorer.outputs)
+    assert [cell for cell in others if cell.cell_type == "code" and cell.source == explorer.source]
+    assert ("exercises/" in rest.source) == site.has_exercises(name)
+
+
+def test_a_lesson_without_an_opening_begins_with_its_question():
+    cells = [nbformat.v4.new_markdown_cell("# Title\n\n**Why?**\n\nText."), nbformat.v4.new_code_cell("1")]
+    site.open_with_explorer(notebook := nbformat.v4.new_notebook(cells=cells), "[Exercises](a.ipynb)")
+    assert [cell.source for cell in notebook.cells] == ["# Title\n\n**Why?**", "[Exercises](a.ipynb)\n\nText.", "1"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -109,6 +127,11 @@ def test_exercises_are_there_without_solutions_and_say_how_they_are_done(source)
 )
 def test_links_lead_where_they_lead_on_the_site(file, text, on_site):
     assert site.links(text, ROOT / file) == on_site
+
+
+@pytest.mark.parametrize(("title", "name"), [("It is so (A10)", "A10"), ("Two words", "Two-words"), ("f (x)", "f-(x)")])
+def test_a_heading_has_the_name_that_links_use(title, name):
+    assert site.slug(title) == name
 
 
 def small_site(folder, page='<a href="b.html#part">b</a> <img src="c.png"> <a href="https://a.org/x">a</a>'):
@@ -175,20 +198,67 @@ def test_the_reference_has_every_module_in_the_order_of_the_floors(source):
     assert all(f"course_lib.{name}" in (source / "api" / f"{name}.rst").read_text() for name in sum(floors, []))
 
 
+# ---- what others show of a link ----
+
+
+@pytest.mark.parametrize("name", ["index", "claims", *NAMES])
+def test_a_shared_picture_has_the_size_that_is_asked_for(source, name):
+    file = source / "_static" / "share" / f"{name}.png"
+    with Image.open(file) as picture:
+        assert picture.size == (1200, 630) and len(picture.getcolors()) > 20
+    assert file.stat().st_size < 200_000
+
+
+def told(context):
+    return dict(re.findall(r'<meta (?:name|property)="([\w:]+)" content="([^"]*)">', site.preview(context)))
+
+
+LESSON = {
+    "pagename": "notebooks/01_rnn_bottleneck",
+    "title": "The <em>RNN</em> &amp; more",
+    "body": "<h1>The RNN</h1><p><strong>Is &quot;one&quot; \\(h_t\\)\nenough?</strong></p><p>More.</p>",
+}
+
+
+def test_a_page_tells_its_title_its_first_words_and_its_picture(source, monkeypatch):
+    monkeypatch.delenv(site.ADDRESS, raising=False)
+    tags = told(LESSON)
+    assert tags["og:title"] == "The RNN &amp; more" and tags["og:description"] == "Is &quot;one&quot; h_t enough?"
+    assert tags["og:image"] == "../_static/share/01_rnn_bottleneck.png"
+    assert tags["twitter:card"] == "summary_large_image" and "og:url" not in tags
+    assert told({"pagename": "glossary/key"})["og:image"] == "../_static/share/index.png"
+    assert told({"pagename": "search"})["og:description"] == site.SENTENCE
+
+
+@pytest.mark.parametrize("base", ["https://a.org/b", "https://a.org/b/"])
+def test_where_the_address_is_known_the_picture_has_a_whole_one(source, monkeypatch, base):
+    monkeypatch.setenv(site.ADDRESS, base)
+    assert told(LESSON)["og:image"] == "https://a.org/b/_static/share/01_rnn_bottleneck.png"
+    assert told(LESSON)["og:url"] == "https://a.org/b/notebooks/01_rnn_bottleneck.html"
+
+
+def test_a_long_text_is_cut_between_words(source):
+    text = told(LESSON | {"body": f"<p>{'word ' * 100}</p>"})["og:description"]
+    assert 150 < len(text) <= 200 and text.endswith("word …")
+
+
 # ---- what Sphinx makes, mended ----
 
 
 def test_a_long_signature_is_no_list_of_definitions():
-    context = {"body": "<dt>f(<dl>\n<dd>a</dd>\n<dd>b</dd>\n</dl>\n)</dt><dl class='py'><dt>g</dt><dd>c</dd></dl>"}
+    context = {
+        "pagename": "a",
+        "body": "<dt>f(<dl>\n<dd>a</dd>\n<dd>b</dd>\n</dl>\n)</dt><dl class='py'><dt>g</dt><dd>c</dd></dl>",
+    }
     site.mend(context)
     spans = "<span>\n<span>a</span>\n<span>b</span>\n</span>"
     assert context["body"] == f"<dt>f({spans}\n)</dt><dl class='py'><dt>g</dt><dd>c</dd></dl>"
 
 
 def test_a_page_without_a_body_stays_as_it_is():
-    context = {"title": "Search"}
+    context = {"title": "Search", "pagename": "search"}
     site.mend(context)
-    assert context == {"title": "Search"}
+    assert context.pop("metatags") == site.preview(context) and context == {"title": "Search", "pagename": "search"}
 
 
 # ---- the workflow that publishes ----
@@ -203,8 +273,10 @@ def faults(workflow):
     there = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     yield from (target for target in " ".join(targets).split() if target not in there)
     used = [step.get("uses", "").split("@")[0] for step in job["steps"]]
-    wanted = ("checkout", "setup-python", "upload-pages-artifact", "deploy-pages")
+    wanted = ("checkout", "setup-python", "configure-pages", "upload-pages-artifact", "deploy-pages")
     yield from (action for action in wanted if f"actions/{action}" not in used)
+    named = [name for step in job["steps"] for name in step.get("env", {})]
+    yield from (f"sets {name}" for name in named if name not in (site.ADDRESS, *site.LAUNCH))
     folders = [step["with"]["path"] for step in job["steps"] if "path" in step.get("with", {})]
     if folders != [str(site.FOLDER.relative_to(ROOT))]:
         yield f"publishes {folders}"
@@ -219,6 +291,7 @@ def test_the_workflow_calls_what_exists():
     [
         ("make slides site", "make slides sight", "sight"),
         ("actions/deploy-pages", "actions/deploy", "deploy-pages"),
+        ("COURSE_SITE:", "COURSE_ADDRESS:", "sets COURSE_ADDRESS"),
         ("path: build/site", "path: build/html", "publishes ['build/html']"),
     ],
 )
@@ -260,6 +333,21 @@ def test_every_verdict_of_the_ledger_leads_to_its_box(built_site):
                 assert f'href="../notebooks/{name}.html#{anchor}"' in ledger
                 part = page[page.index(f'id="{anchor}"') :]
                 assert f'aria-label="Verdict on claim {record["id"]}"' in part[: part.find('id="cell-', 9)]
+
+
+@pytest.mark.notebook
+def test_every_claim_has_a_card_with_its_address(built_site):
+    ledger = (built_site / "glossary" / "claims.html").read_text(encoding="utf-8")
+    assert sorted(re.findall(r'<span id="([A-Z]\d+)"></span><h3>', ledger)) == sorted(claims.ledger())
+
+
+@pytest.mark.notebook
+def test_every_page_tells_a_picture_that_is_there(built_site):
+    for file in site.built_pages(built_site):
+        page = file.read_text(encoding="utf-8")
+        (picture,) = re.findall(r'<meta property="og:image" content="([^"]+)">', page)
+        assert (file.parent / picture).is_file(), file
+        assert len(re.findall(r'<meta (?:name|property)="(?:og|twitter):[a-z_]+" content="[^"]+">', page)) == 6
 
 
 @pytest.mark.notebook

@@ -72,8 +72,8 @@ def test_every_drawing_is_an_image_of_its_own():
     assert drawn > 1000
 
 
-def test_the_standalone_page_asks_for_nothing_and_cannot_be_broken_out_of(explorer):
-    page = explorer.standalone()
+def test_in_a_page_of_its_own_it_asks_for_nothing_and_cannot_be_broken_out_of(explorer):
+    page = explorer.in_page("explorer")
     assert page.count("</script>") == 1
     assert not re.search(r"https?://|src=|import ", page)
     state = json.loads(re.search(r"const state = (\{.*?\}), heard", page, re.S)[1])
@@ -104,7 +104,8 @@ def test_a_prediction_comes_back_to_what_was_said(monkeypatch):
 
 def test_saved_widgets_have_the_module_of_today():
     """Slides and site show widgets as they were saved; after a change of a module, `make notebooks` saves them anew."""
-    kinds = {kind._esm for kind in (widgets.Explorer, widgets.Prediction, widgets.MaskPainter)}
+    live = widgets.Explorer, widgets.Prediction, widgets.MaskPainter, widgets.AttentionHeads, widgets.QueryInThePlane
+    kinds = {kind._esm for kind in live}
     for path in lessons.find():
         models = nbformat.read(path, as_version=4).metadata.widgets[lessons.WIDGET_STATE]["state"].values()
         assert {model["state"]["_esm"] for model in models if "_esm" in model["state"]} <= kinds, path.name

@@ -11,31 +11,10 @@ from hypothesis import strategies as st
 from course_lib import masks, widgets
 
 WORDS = ["the", "<b>", "sat"]
-KEYS = np.array([[-0.6, 0.8], [0.0, -1.0], [-0.8, -0.6]])
-VALUES = np.array([[-0.9, -0.4], [0.3, 0.95], [0.95, -0.3]])
 
 
 def softmax(scores):
     return torch.tensor(scores, dtype=torch.float64).softmax(-1).numpy()
-
-
-@pytest.mark.parametrize("key_degrees", range(0, 360, 60))
-@pytest.mark.parametrize("degrees", range(0, 360, 30))
-def test_query_key_value_frames_compare_with_keys_and_average_values(degrees, key_degrees):
-    frame = widgets.query_key_value_frame(WORDS, KEYS, VALUES, 1, degrees, key_degrees)
-    directions = np.radians([degrees, key_degrees])
-    query, key = np.stack([np.cos(directions), np.sin(directions)], 1)
-    keys = np.stack([KEYS[0], key, KEYS[2]])
-    weights = softmax(keys @ (2 * query))
-    assert re.findall(r">(\d\.\d\d)<", frame) == [f"{weight:.2f}" for weight in weights]
-    assert f"({weights @ VALUES[:, 0]:.2f}, {weights @ VALUES[:, 1]:.2f})" in frame
-    assert "<b>" not in frame and "nan" not in frame
-
-
-def test_a_frame_leaves_the_keys_as_they_were():
-    before = KEYS.copy()
-    widgets.query_key_value_frame(WORDS, KEYS, VALUES, 1, 0, 60)
-    np.testing.assert_array_equal(KEYS, before)
 
 
 @pytest.mark.parametrize("draw", [1, 6])

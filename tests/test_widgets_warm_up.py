@@ -19,7 +19,7 @@ def test_softmax_frames_show_weights_that_a_shift_leaves_alone(scores, shift):
     expected = np.exp(scores) / np.exp(scores).sum()
     np.testing.assert_allclose([float(entry.split()[1]) for entry in said], expected, atol=5e-4)
     bars = [float(length) for length in re.findall(r'<path d="M170 \d+h([\d.]+)v', frame)]
-    np.testing.assert_allclose(bars, 170 * expected, atol=0.06)
+    np.testing.assert_allclose(bars, 150 * expected, atol=0.06)
     shifted = widgets.softmax_frame(words, *[score + shift for score in scores])
     assert re.findall(r"<path.*?/>", shifted) == re.findall(r"<path.*?/>", frame)
 

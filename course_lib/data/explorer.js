@@ -1,10 +1,32 @@
 // Draws controls, and below them the frame that belongs to what they say. Frames are computed in Python,
 // all beforehand or each when it is chosen.
+
+// A frame that differs from the shown one in attributes and texts alone is patched, so that its shapes glide (see
+// explorer.css); any other is swapped.
+const named = (node) => [...(node.attributes ?? [])].map(({ name }) => name).join();
+const alike = (old, fresh) =>
+  old.nodeName === fresh.nodeName && named(old) === named(fresh) && old.childNodes.length === fresh.childNodes.length &&
+  [...old.childNodes].every((child, i) => alike(child, fresh.childNodes[i]));
+function patch(old, fresh) {
+  if (old.nodeValue !== fresh.nodeValue) old.nodeValue = fresh.nodeValue;
+  for (const { name, value } of fresh.attributes ?? []) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  old.childNodes.forEach((child, i) => patch(child, fresh.childNodes[i]));
+}
+function show(frame, html) {
+  const fresh = frame.cloneNode();
+  fresh.innerHTML = html;
+  if (alike(frame, fresh)) patch(frame, fresh);
+  else frame.replaceChildren(...fresh.childNodes);
+}
+
 function render({ model, el }) {
   const controls = model.get("controls");
   const frame = document.createElement("div");
   frame.className = "am-frame";
   frame.setAttribute("aria-live", "polite");
+  const told = document.createElement("div"); // a patched drawing is not announced by itself
+  told.className = "visually-hidden";
+  told.setAttribute("aria-live", "polite");
   const waiting = document.createElement("i");
   waiting.textContent = "The last one; what is chosen is being computed, which takes a running kernel.";
   const box = document.createElement("div");
@@ -15,11 +37,15 @@ function render({ model, el }) {
     const shown = model.get("frames")[chosen.join(",")];
     frame.style.filter = shown === undefined ? "grayscale(1)" : "";
     waiting.hidden = shown !== undefined;
-    if (shown !== undefined) frame.innerHTML = shown;
+    if (shown !== undefined) show(frame, shown);
+    told.textContent = [...frame.querySelectorAll("[role=img]")].map((drawing) => drawing.ariaLabel).join("; ");
     box.querySelectorAll("[data-control]").forEach((input, i) => {
       const option = controls[i].options[chosen[i]];
       input.value = chosen[i];
-      if (controls[i].slider) input.setAttribute("aria-valuetext", option);
+      if (controls[i].slider) {
+        input.setAttribute("aria-valuetext", option);
+        input.style.setProperty("--at", `${(100 * chosen[i]) / Math.max(1, input.max)}%`);
+      }
       const shown = box.querySelector(`[data-value="${i}"]`);
       if (shown) shown.textContent = option;
     });
@@ -52,7 +78,7 @@ function render({ model, el }) {
   el.classList.add("am-explorer");
   el.setAttribute("role", "group");
   el.setAttribute("aria-label", `Explorer: ${controls.map(({ name }) => name).join(", ")}`);
-  el.append(box, frame, waiting);
+  el.append(box, frame, told, waiting);
   draw();
 }
 

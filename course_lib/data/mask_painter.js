@@ -37,7 +37,7 @@ function render({ model, el }) {
 
   const table = make("table", el, { className: "am-painter" });
   const head = make("tr", table);
-  make("th", head, { textContent: "looks ↓  at →" });
+  make("th", head, { textContent: "looks ↓ at →" });
   words.forEach((word, j) => {
     const button = make("button", make("th", head, { scope: "col" }), { textContent: word });
     button.setAttribute("aria-label", `turn the whole column ${word}`);

@@ -15,7 +15,7 @@ function render({ model, el }) {
       model.set("chosen", i);
       model.save_changes();
     });
-    label.append(input, ` ${option}`);
+    label.append(input, option);
     box.append(label);
   });
   el.append(box);

@@ -2,16 +2,21 @@
 
 `compare` trains the attention model beside its textbook form and beside no attention; `compare_heads` runs
 multi-head attention beside torch's own; `compare_transformers` trains the Transformer beside torch's own, and
-`compare_decoding` writes with and without the past.
+`compare_decoding` writes with and without the past; `drag` times an explorer that is dragged, where there is a browser.
 
 It stands outside the floors, as `lessons` does: the verb `bench` imports it, and no module does.
 """
 
 import contextlib
+import math
+import os
+import shutil
 import statistics
+import tempfile
 import time
 import warnings
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -22,6 +27,7 @@ from course_lib.attention import AdditiveScore, MultiHeadAttention
 from course_lib.corpus import BOS, SPECIALS, Batch, Batches, Corpus, toy_french
 from course_lib.positions import sinusoidal_table
 from course_lib.recurrent import EncoderDecoder
+from course_lib.tools import slides
 from course_lib.training import translation_loss
 from course_lib.transformer import Decoder, Encoder, Transformer
 
@@ -324,3 +330,43 @@ def measure_decoding(length: int, batch_size: int, source_length: int, rounds: i
         assert_close(*written)
         if number:
             yield tuple(times)
+
+
+# From the first listener that hears of a move to the last: what the explorer does lies between.
+LISTEN = """(explorer) => {
+  window.times = [];
+  let began;
+  window.addEventListener("pointermove", () => (began = performance.now()), true);
+  window.addEventListener("pointermove", () => times.push(performance.now() - began));
+  const { h, v } = Reveal.getIndices(explorer.closest("section"));
+  Reveal.slide(h, v || 0, 99);
+}"""
+
+
+def drag(lesson: str = "03_scaled_dot_product", moves: int = 300) -> str:
+    """Drags the query of a lesson's deck round in Chromium; how long the script takes for a move."""
+    named = os.environ.get("COURSE_CHROMIUM") or "chromium"
+    chromium = next(filter(None, map(shutil.which, (named, "chromium-browser", "google-chrome"))), None)
+    if chromium is None:
+        return "Dragging an explorer was not timed: no browser was found."
+    from playwright.sync_api import sync_playwright
+
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        (deck,) = slides.build([lesson], Path(folder))
+        with playwright.chromium.launch(executable_path=chromium) as browser:
+            page = browser.new_page(viewport={"width": 1280, "height": 720})
+            page.goto(deck.as_uri())
+            page.locator(".am-plane").first.wait_for(state="attached")
+            page.locator(".am-plane").first.evaluate(LISTEN)
+            plane = page.locator(".am-plane svg").first.bounding_box()
+            x, y = (plane[start] + plane[size] / 2 for start, size in (("x", "width"), ("y", "height")))
+            query = page.locator(".am-plane [aria-label^=query] .am-grip").first.bounding_box()
+            page.mouse.move(*(query[start] + query[size] / 2 for start, size in (("x", "width"), ("y", "height"))))
+            page.mouse.down()
+            for move in range(moves):
+                page.mouse.move(x + 70 * math.cos(move / 20), y + 70 * math.sin(move / 20))
+            times = page.evaluate("times")
+    return (
+        f"Dragging the query of {lesson}, in Chromium: milliseconds of script a move, of {len(times)} moves.\n"
+        f"median {statistics.median(times):.2f}, highest {max(times):.2f}"
+    )

@@ -13,6 +13,7 @@ from course_lib.curriculum import name_of, number_of
 from course_lib.tools import lessons, seeds
 
 MOST_FIGURES = 4  # shown of a verdict; its box has all
+PROVENANCE = {"recorded", "counted", "live"}  # which the column `runs` says for all figures of a verdict
 
 INDEX = """# Glossary
 
@@ -60,11 +61,15 @@ def index() -> str:
     text = [INDEX]
     for path in lessons.find():
         taught = [e for e in glossary.entries().values() if path.name in glossary.LINK.search(e.header["lesson"])[2]]
-        title = nbformat.read(path, as_version=4).cells[0].source.splitlines()[0].removeprefix("# ")
         rows = [f"| [{entry.term}]({entry.name}.md) | {entry.in_short} |" for entry in taught]
-        head = ["", f"## [{title}](../notebooks/{path.name})", "", "| term | in one sentence |", "|---|---|"]
+        head = ["", f"## [{title(path)}](../notebooks/{path.name})", "", "| term | in one sentence |", "|---|---|"]
         text += [*head, *rows] if taught else []
     return "\n".join(text) + "\n"
+
+
+def title(path: Path) -> str:
+    """What a lesson is called."""
+    return nbformat.read(path, as_version=4).cells[0].source.splitlines()[0].removeprefix("# ")
 
 
 # ---- the claims ----
@@ -148,7 +153,12 @@ def _outcome(record: Mapping) -> str:
 
 
 def _figures(figures: Mapping) -> list[str]:
-    return [f"{name.replace('_', ' ')} {claims.shown(value)}" for name, value in figures.items()]
+    return [f"{in_words(name)} {claims.shown(value)}" for name, value in figures.items()]
+
+
+def in_words(figure: str) -> str:
+    """A figure's name as words, without those that say where it comes from."""
+    return " ".join(word for word in figure.split("_") if word not in PROVENANCE)
 
 
 def _settled(claim: str, record: Mapping) -> str:

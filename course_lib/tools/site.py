@@ -3,13 +3,16 @@
 Sphinx builds it from a folder of copies, in which links lead where they lead on the site.
 """
 
+import copy
 import functools
+import html
 import json
 import os
 import re
 import shutil
 from html.parser import HTMLParser
 from pathlib import Path
+from textwrap import shorten
 from urllib.parse import quote, unquote, urlsplit
 
 import jinja2
@@ -18,15 +21,29 @@ from sphinx.cmd.build import main as sphinx
 
 from course_lib import claims, glossary, trained
 from course_lib.files import DATA, ROOT
-from course_lib.tools import lessons, slides, web, workbook
+from course_lib.tools import cards, lessons, slides, web, workbook
+from course_lib.tools.pages import verdicts
+from course_lib.widgets import Translator
 
 SOURCE = web.BUILD / "site-source"
 FOLDER = web.BUILD / "site"
 # Where a lesson can be started: an address with {path} in place of the notebook's, in one of these variables.
 LAUNCH = {"COURSE_BINDER": "Binder", "COURSE_JUPYTERHUB": "JupyterHub"}
+ADDRESS = "COURSE_SITE"  # the variable that holds the address at which the site is published
+SENTENCE = (
+    "A course from the recurrent network to the Transformer: what people say about attention is put to the test, "
+    "by experiments that you can move, run and change."
+)
+TRANSLATED = [
+    "the chicken did not cross the road because it was tired",
+    "the chicken did not cross the road because it was wide",
+    "the small black cat sees the white dog",
+    "this red cat that the dog hears does not eat",
+]
 TO_DO = "Here you see what there is to do. To do it and be told at once what is right, start the course: `make lab`."
 README_ROW = re.compile(r"^\| (\d) \| \[(.+?)\]\(notebooks/(.+?)\.ipynb\) \| (.+?) \|$", re.MULTILINE)
 SIGNATURE = re.compile(r"<dl>\n(<dd>.*?)</dl>", re.DOTALL)
+PARAGRAPH = re.compile(r"<p>(.+?)</p>", re.DOTALL)
 WHAT_HAPPENS = re.compile(r"<p><strong>What happens\.</strong>\s*(.+?)</p>", re.DOTALL)
 
 
@@ -53,6 +70,7 @@ def assemble():
     shutil.rmtree(SOURCE, ignore_errors=True)
     shutil.copytree(DATA / "site", SOURCE)
     web.copy({**web.WIDGETS, **web.MATHJAX}, SOURCE / "_static")
+    web.copy_translators(SOURCE / "_static")
     shutil.copyfile(DATA / "web" / "widgets.js", SOURCE / "_static" / "widgets.js")
     shutil.copytree(lessons.NOTEBOOKS / "images", SOURCE / "notebooks" / "images")
     for file in pages():
@@ -62,9 +80,11 @@ def assemble():
     with (SOURCE / "glossary" / "index.md").open("a", encoding="utf-8") as index:
         index.write("\n".join(["\n```{toctree}", ":hidden:\n", *glossary.entries(), "```\n"]))
     told = [about(*row) for row in README_ROW.findall((ROOT / "README.md").read_text(encoding="utf-8"))]
+    draw_shares(told, SOURCE / "_static" / "share")
     for file in (SOURCE / "index.md", SOURCE / "notebooks" / "exercises" / "index.md"):
         template = jinja2.Template(file.read_text(encoding="utf-8"), trim_blocks=True)
-        file.write_text(template.render(lessons=told), encoding="utf-8")
+        filled = template.render(lessons=told, sentence=SENTENCE, translator=translator())
+        file.write_text(filled, encoding="utf-8")
     for module in re.findall(r"^[a-z_]+$", (SOURCE / "api" / "index.md").read_text(encoding="utf-8"), re.MULTILINE):
         text = f"{module}\n{'=' * len(module)}\n\n.. automodule:: course_lib.{module}\n"
         (SOURCE / "api" / f"{module}.rst").write_text(text, encoding="utf-8")
@@ -85,6 +105,8 @@ def on_site(file):
 
 def page(file):
     """A file's text, as it stands on the site."""
+    if file == glossary.FOLDER / "claims.md":
+        return links(cards.ledger(verdicts()), file)
     if file.suffix == ".md":
         return links(file.read_text(encoding="utf-8"), file)
     notebook = nbformat.read(file, as_version=4)
@@ -105,8 +127,23 @@ def lesson(notebook, file):
         if lessons.slide_type(cell) != "notes":
             cells.append(cell)
     notebook.cells = cells
-    below_title(notebook, " · ".join(beside(file.stem, "../")))
+    open_with_explorer(notebook, " · ".join(beside(file.stem, "../")))
     return notebook
+
+
+def open_with_explorer(notebook, beside):
+    """Splits a lesson's first cell behind the question: there stands what is beside the lesson, and before that an
+    explorer, if a cell is marked as the `opening`, with the words of that mark. It keeps its place in the text, too."""
+    title, question, *rest = notebook.cells[0].source.split("\n\n", 2)
+    notebook.cells[0].source = f"{title}\n\n{question}"
+    opening = []
+    for cell in notebook.cells:
+        if "opening" in cell.metadata:
+            shown = copy.deepcopy(cell)
+            shown.update(id="opening")
+            shown.metadata["tags"] = ["remove-input"]
+            opening = [nbformat.v4.new_markdown_cell(cell.metadata["opening"]), shown]
+    notebook.cells[1:1] = [*opening, nbformat.v4.new_markdown_cell("\n\n".join([beside, *rest]))]
 
 
 def dress(cell):
@@ -122,14 +159,10 @@ def dress(cell):
 
 def exercises(notebook):
     """The exercises as learners get them."""
-    below_title(workbook.student_version(notebook), f":::{{note}}\n{TO_DO}\n:::")
-    return notebook
-
-
-def below_title(notebook, text):
-    """Puts a paragraph below the heading that a notebook begins with."""
+    workbook.student_version(notebook)
     title, _, rest = notebook.cells[0].source.partition("\n")
-    notebook.cells[0].source = f"{title}\n\n{text}\n\n{rest}"
+    notebook.cells[0].source = f"{title}\n\n:::{{note}}\n{TO_DO}\n:::\n\n{rest}"
+    return notebook
 
 
 def pictures(cell):
@@ -145,8 +178,9 @@ def look(picture):
 
 
 def slug(title):
-    """A heading's name in a link, as JupyterLab makes it."""
-    return title.replace(" ", "-")
+    """A heading's name in a link, as JupyterLab makes it; a claim's is its id."""
+    claim = re.search(r" \(([A-Z]\d+)\)$", title)
+    return claim[1] if claim else title.replace(" ", "-")
 
 
 def anchor(file, cell):
@@ -175,8 +209,10 @@ def links(text, file):
 
 def about(number, title, stem, computed):
     """What the first page says of a lesson."""
+    first = nbformat.read(lessons.NOTEBOOKS / f"{stem}.ipynb", as_version=4).cells[0].source
     return {
         "number": number, "title": title, "stem": stem, "computed": computed, "picture": main_picture(stem),
+        "question": first.split("\n\n")[1].strip("*"),
         "links": " · ".join(beside(stem, "")), "exercises": has_exercises(stem),
     }  # fmt: skip
 
@@ -187,6 +223,12 @@ def main_picture(stem):
     (cell,) = [cell for cell in cells if "main-figure" in cell.metadata.get("tags", [])]
     picture = next(pictures(cell))
     return {"alt": picture["alt"], "look": look(picture)}
+
+
+def translator():
+    """What the first page has one move: the Transformer of lesson 6, at work."""
+    explorer = Translator("trained_transformer", TRANSLATED, {"at": {"side": "french", "place": 10}})
+    return f'<script>COURSE_MODELS_AT = "_static/models/"</script>{explorer.in_page("translator")}'
 
 
 def has_exercises(stem):
@@ -205,11 +247,55 @@ def beside(stem, up):
             yield f"[Start in {name}]({os.environ[variable].replace('{path}', path)})"
 
 
+# ---- what others show of a link to a page ----
+
+
+def draw_shares(told, folder):
+    """Draws a picture for the first page, for each lesson and for the claims."""
+    folder.mkdir()
+    images = lessons.NOTEBOOKS / "images"
+    cards.share_picture(folder / "index.png", cards.COURSE, SENTENCE, images / f"{told[2]['stem']}.png")
+    for lesson in told:
+        title, picture = f"{lesson['number']} · {lesson['title']}", images / f"{lesson['stem']}.png"
+        cards.share_picture(folder / f"{lesson['stem']}.png", title, lesson["question"], picture)
+    striking = min(claims.ledger().values(), key=lambda claim: claim.get("striking", len(claims.ledger())))
+    found = verdicts()
+    outcome = found[striking["id"]][0].record["verdict"]
+    sentence = f"What people say about attention, put to the test. “{striking['sentence'].capitalize()}”: {outcome}."
+    cards.share_counts(folder / "claims.png", "The ledger of claims", sentence, found)
+
+
+def preview(context):
+    """The tags by which others show a link to a page: title, text and picture."""
+    page, body = context["pagename"], context.get("body", "")
+    text = WHAT_HAPPENS.search(body) or PARAGRAPH.search(body)
+    plain = html.unescape(re.sub(r"<[^>]+>|\\[()]", "", text[1] if text else SENTENCE))
+    name = Path(page).name
+    if not (SOURCE / "_static" / "share" / f"{name}.png").exists():
+        name = "index"
+    base = os.environ.get(ADDRESS, "").rstrip("/")
+    told = {
+        "og:site_name": cards.COURSE,
+        "og:type": "website",
+        "og:title": html.unescape(re.sub(r"<[^>]+>", "", context.get("title", cards.COURSE))),
+        "og:description": shorten(" ".join(plain.split()), 200, placeholder=" …"),
+        "og:image": f"{base + '/' if base else '../' * page.count('/')}_static/share/{name}.png",
+        "twitter:card": "summary_large_image",
+    }
+    if base:
+        told["og:url"] = f"{base}/{page}.html"
+    return "".join(
+        f'\n<meta {"name" if name.startswith("twitter") else "property"}="{name}" content="{html.escape(text)}">'
+        for name, text in told.items()
+    )
+
+
 # ---- while Sphinx writes, and after ----
 
 
 def mend(context):
-    """Takes out of a page's body what screen readers stumble over; Sphinx calls it for each page."""
+    """Takes out of a page's body what screen readers stumble over; adds its preview. Sphinx calls it for each page."""
+    context["metatags"] = context.get("metatags", "") + preview(context)
     if "body" in context:
         # A long signature is a list of definitions without terms.
         body = SIGNATURE.sub(lambda found: re.sub(r"(</?)d[ld]\b", r"\1span", found[0]), context["body"])

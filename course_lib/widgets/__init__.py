@@ -3,13 +3,14 @@
 A file per lesson holds its frames; all that a lesson calls stands here.
 """
 
-from course_lib.widgets.bahdanau_attention import attention_frame, flashlight_frame
-from course_lib.widgets.multi_head import heads_frame, two_sources_frame
+from course_lib.widgets.bahdanau_attention import attention_frame
+from course_lib.widgets.heads import AttentionHeads
+from course_lib.widgets.multi_head import two_sources_frame
+from course_lib.widgets.plane import QueryInThePlane
 from course_lib.widgets.rnn_bottleneck import memory_frame, remember, translation_frame
 from course_lib.widgets.scaled_dot_product import (
     MaskPainter,
     mask_frame,
-    query_key_value_frame,
     temperature_frame,
     width_frame,
 )
@@ -17,6 +18,7 @@ from course_lib.widgets.shell import Explorer, Live, Prediction
 from course_lib.widgets.taken_apart import by_length_frame
 from course_lib.widgets.transformer_built import position_code_frame
 from course_lib.widgets.transformer_trained import decoder_frame
+from course_lib.widgets.translator import Translator
 from course_lib.widgets.warm_up import descent_frame, softmax_frame
 
 # In the order of the lessons, as the reference shows them.
@@ -24,20 +26,20 @@ __all__ = [
     "Live",
     "Explorer",
     "Prediction",
+    "Translator",
     "softmax_frame",
     "descent_frame",
     "remember",
     "memory_frame",
     "translation_frame",
-    "flashlight_frame",
+    "QueryInThePlane",
     "attention_frame",
-    "query_key_value_frame",
     "width_frame",
     "temperature_frame",
     "mask_frame",
     "MaskPainter",
     "two_sources_frame",
-    "heads_frame",
+    "AttentionHeads",
     "position_code_frame",
     "decoder_frame",
     "by_length_frame",

@@ -1,7 +1,9 @@
 """How frames are drawn.
 
-Colours must be seen on white and on black, and no word may stand on one of them. 390 wide is what a phone shows
-whole; drawings side by side go below each other there.
+Colours must be seen on white and on black, and no word may stand on one of them. A drawing is as wide as its card, up
+to a limit (see explorer.css); 26 times the size of its letters is what a phone shows whole. Drawings side by side go
+below each other there. What moves between two frames glides if its place is in `d`, `x`, `width` or `transform`: a
+label at the end of a bar has a `transform`.
 """
 
 import html
@@ -10,31 +12,35 @@ from collections.abc import Iterable
 import numpy as np
 
 
-def svg(wide: float, tall: float, content: str, told: str = "", size: int = 14, scale: int = 1) -> str:
-    """A drawing with letters of `size` pixels that scrolls before they have less than 11; `told` says what is seen."""
+def svg(wide: float, tall: float, content: str, told: str = "", size: int = 15) -> str:
+    """A drawing with letters of `size` pixels that scrolls before they have less than 12; `told` says what is seen."""
     image = f' role="img" aria-label="{told}"' if told else ""
     return (
-        f'<svg viewBox="0 0 {wide} {tall}" width="{scale * wide}" height="{scale * tall}" '
-        f'style="min-width:{wide * 11 // size + 1}px" '
+        f'<svg viewBox="0 0 {wide} {tall}" width="{wide}" height="{tall}" style="--wide:{wide};--letters:{size}" '
         f'fill="currentColor" font-size="{size}"{image}>{content}</svg>'
     )
 
 
+def label(x: float, y: float, text: str, more: str = "") -> str:
+    """A text that glides to where it stands in the next frame."""
+    return f'<text transform="translate({x:.0f} {y:.0f})"{more}>{text}</text>'
+
+
 def beside(told: str, *drawings: str) -> str:
     """Drawings that make one picture."""
-    return f'<div role="img" aria-label="{told}">{"".join(drawings)}</div>'
+    return f'<div class="am-beside" role="img" aria-label="{told}">{"".join(drawings)}</div>'
 
 
 def likeliest(candidates: dict[str, float], digits: int, told: str) -> str:
     """Words and their probabilities, as bars."""
     rows = "".join(
-        f'<text x="96" y="{14 + 22 * row}" text-anchor="end">{html.escape(word)}</text>'
-        f'<rect x="104" y="{1 + 22 * row}" width="{200 * probability:.0f}" height="17" fill="#009e73"/>'
-        f'<text x="{110 + 200 * probability:.0f}" y="{14 + 22 * row}">{probability:.{digits}f}</text>'
+        f'<text x="84" y="{17 + 24 * row}" text-anchor="end">{html.escape(word)}</text>'
+        f'<rect x="92" y="{3 + 24 * row}" width="{150 * probability:.0f}" height="18" fill="#009e73"/>'
+        f"{label(98 + 150 * probability, 17 + 24 * row, f'{probability:.{digits}f}')}"
         for row, (word, probability) in enumerate(candidates.items())
     )
     listed = ", ".join(f"{html.escape(word)} {probability:.{digits}f}" for word, probability in candidates.items())
-    return f"<div>{svg(360, 22 * len(candidates), rows, f'{told}: {listed}')}</div>"
+    return svg(298, 24 * len(candidates) + 2, rows, f"{told}: {listed}")
 
 
 def spread(scores: np.ndarray) -> np.ndarray:

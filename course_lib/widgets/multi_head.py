@@ -1,11 +1,6 @@
-"""Frames of many heads: what one head cannot tell, and where each head looks."""
+"""A frame of many heads: what one head cannot tell."""
 
-import html
-from collections.abc import Sequence
-
-import numpy as np
-
-from course_lib.widgets.drawing import beside, svg
+from course_lib.widgets.drawing import beside, label, svg
 
 WHO_AND_WHOM = ("dog", "cat"), ("cat", "dog")
 
@@ -29,10 +24,10 @@ def two_sources_frame(heads: int, weight: float) -> str:
                 y = 22 + 22 * line
                 parts.append(
                     f'<text x="32" y="{y + 13}" text-anchor="end">{word}</text>'
-                    f'<path d="M40 {y}h{80 * amount:.0f}v16h-{80 * amount:.0f}z" fill="#0072b2"/>'
-                    f'<text x="{46 + 80 * amount:.0f}" y="{y + 13}">{amount:.1f}</text>'
+                    f'<path d="M40 {y}h{70 * amount:.0f}v16h-{70 * amount:.0f}z" fill="#0072b2"/>'
+                    f"{label(46 + 70 * amount, y + 13, f'{amount:.1f}')}"
                 )
-            drawings.append(svg(152, 92, "".join(parts)))
+            drawings.append(svg(142, 92, "".join(parts)))
         said = []
         for question, right, asks in (
             ("who sees?", who, max(mixed, key=lambda head: head[0])),
@@ -42,50 +37,7 @@ def two_sources_frame(heads: int, weight: float) -> str:
             answer = "cannot tell" if dog == cat else "dog" if dog > cat else "cat"
             said.append(f"{question} {'✓' if answer == right else '✗'} {answer}")
         told = f"what {'one head hands' if heads == 1 else 'two heads hand'} on of {who} sees {whom}"
-        sentences.append(f"<div><b>{who} sees {whom}</b></div>{beside(told, *drawings)}<div>{' · '.join(said)}</div>")
+        answers = "".join(f"<div>{answer}</div>" for answer in said)
+        sentences.append(f"<div><b>{who} sees {whom}</b>{beside(told, *drawings)}{answers}</div>")
     count = sum(sentence.count("✓") for sentence in sentences)
-    return f"{''.join(sentences)}<div><b>{count} of 4 answers right</b></div>"
-
-
-def heads_frame(
-    words: Sequence[str], weights: np.ndarray, query: int, threshold: float = 0.0, only: int | None = None
-) -> str:
-    """Where one word looks, head by head: a line to each word, the stronger the more weight.
-
-    Args:
-        weights: (head, query, key).
-        query: the place of the word that looks.
-        threshold: no line is drawn for less weight than this, nor for less than 0.05, which could hardly be seen.
-        only: the number of one head, from 0, to draw it alone and twice as large.
-    """
-    panels, strongest = [], []
-    start, tall = 17 * query + 31, 17 * len(words) + 36
-
-    def short(weight: float) -> str:
-        return f"{weight:.2f}".removeprefix("0")
-
-    heads = range(len(weights)) if only is None else [only]
-    for head in heads:
-        row = np.asarray(weights)[head, query]
-        lines = "".join(
-            f'<path d="M-49 {start}L-4 {17 * key + 31}" opacity="{short(weight)}"/>'
-            for key, weight in enumerate(row)
-            if weight >= max(threshold, 0.05)
-        )
-        names = "".join(
-            f'<tspan x="0" dy="17">{html.escape(word)}'
-            + (f" {short(weight)}" if weight >= max(threshold, 0.1) else "")
-            + "</tspan>"
-            for word, weight in zip(words, row, strict=True)
-        )
-        best = int(row.argmax())
-        strongest.append(f"head {head + 1}: {html.escape(words[best])} {short(row[best])}")
-        panel = (
-            '<g transform="translate(111 0)">'
-            f'<text y="12" font-weight="bold">head {head + 1}</text>'
-            f'<g stroke="#0072b2" stroke-width="4">{lines}</g><text y="{start + 4}" x="-53" text-anchor="end" '
-            f'font-weight="bold">{html.escape(words[query])}</text><text y="18">{names}</text></g>'
-        )
-        panels.append(svg(280, tall, panel, scale=1 if only is None else 2))
-    told = f"{html.escape(words[query])} looks at: {', '.join(strongest)}"
-    return beside(told, *panels)
+    return f'<div class="am-beside">{"".join(sentences)}</div><div><b>{count} of 4 answers right</b></div>'

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from course_lib.widgets.drawing import svg
+
 
 def remember(words: Sequence[str], vocabulary: Sequence[str], numbers: int) -> tuple[np.ndarray, list[str]]:
     """Puts a sentence into one vector by an untrained recurrence, and reads it back.
@@ -55,11 +57,13 @@ def memory_frame(words: Sequence[str], vocabulary: Sequence[str], length: int, n
     tallest = np.abs(state).max() or 1
     width = 560 / numbers
     bars = "".join(f"M{(i + 0.5) * width:.0f} 30v{-28 * value / tallest:.0f}" for i, value in enumerate(state))
+    drawn = (
+        '<path d="M0 30h560" stroke="#999"/>'
+        f'<path d="{bars}" stroke="#0072b2" stroke-width="{max(1.5, 0.7 * width):.1f}"/>'
+    )
     return (
         f"<div>in: {html.escape(' '.join(sentence))}</div>"
-        f'<svg viewBox="0 0 560 60" width="560" height="60" role="img" aria-label="a vector of {numbers} numbers">'
-        f'<path d="M0 30h560" stroke="#999"/>'
-        f'<path d="{bars}" stroke="#0072b2" stroke-width="{max(1.5, 0.7 * width):.1f}"/></svg>'
+        f"{svg(560, 60, drawn, f'a vector of {numbers} numbers', size=24)}"
         f"<div>read back: {_marked(read, right)}</div>"
         f"<div><b>{sum(right)} of {length} words</b> survive in {numbers} numbers</div>"
     )

@@ -40,6 +40,21 @@ class Live(anywidget.AnyWidget):
         data, metadata = self._repr_mimebundle_()
         display(data | {"text/plain": self.summary()}, metadata=metadata, raw=True)
 
+    def in_page(self, name: str) -> str:
+        """HTML that holds it in a page of its own, without kernel and network; `name` is the id of its place there."""
+        usual = {*anywidget.AnyWidget.class_trait_names(), "_esm", "_css"}
+        data = {name: getattr(self, name) for name in sorted(self.traits(sync=True).keys() - usual)}
+        spelled = json.dumps(data, ensure_ascii=False).replace("</", r"<\/")
+        return f"""<style>{self._css}</style><div id="{name}"></div><script type="module">
+{self._esm.replace("export default", "const widget =")}
+const state = {spelled}, heard = [];
+const model = {{
+  get: (name) => state[name], on: (_, f) => heard.push(f), save_changes: () => heard.forEach((f) => f()),
+  set: (name, value) => {{ state[name] = value; }},
+}};
+widget.render({{ model, el: document.getElementById("{name}") }});
+</script>"""
+
 
 class Explorer(Live):
     """Controls, and the frame for what they say.
@@ -105,21 +120,6 @@ class Explorer(Live):
 
     def still(self) -> str:
         return f"<p><i>{html.escape(self.summary())}</i></p>{self.shown()}"
-
-    def standalone(self) -> str:
-        """A page that holds the explorer and needs neither kernel nor network."""
-        data = {"controls": self.controls, "frames": self.frames, "chosen": self.chosen}
-        spelled = json.dumps(data, ensure_ascii=False).replace("</", r"<\/")
-        return f"""<!doctype html><html lang="en"><meta charset="utf-8"><title>Explorer</title>
-<style>body {{ font-family: sans-serif; }} {STYLE}</style><div id="explorer"></div><script type="module">
-{self._esm.replace("export default", "const explorer =")}
-const state = {spelled}, heard = [];
-const model = {{
-  get: (name) => state[name], on: (_, f) => heard.push(f), save_changes: () => heard.forEach((f) => f()),
-  set: (name, value) => {{ state[name] = value; }},
-}};
-explorer.render({{ model, el: document.getElementById("explorer") }});
-</script></html>"""
 
 
 class Prediction(Live):

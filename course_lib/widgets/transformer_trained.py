@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from course_lib.widgets.drawing import beside, likeliest, svg
+from course_lib.widgets.drawing import beside, label, likeliest, svg
 
 
 def decoder_frame(
@@ -31,7 +31,7 @@ def decoder_frame(
             x = 80 + 51 * head
             bars = "".join(f"M{x} {39 + 18 * row}h{22 * weight:.1f}v14H{x}" for row, weight in enumerate(looks))
             numbers = "".join(
-                f'<text x="{x + 3 + 22 * weight:.0f}" y="{50 + 18 * row}">{f"{weight:.2f}".removeprefix("0")}</text>'
+                label(x + 3 + 22 * weight, 50 + 18 * row, f"{weight:.2f}".removeprefix("0"))
                 for row, weight in enumerate(looks)
                 if weight >= 0.05
             )

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from course_lib.widgets.drawing import svg
+from course_lib.widgets.drawing import label, svg
 
 
 def softmax_frame(words: Sequence[str], *scores: float) -> str:
@@ -14,15 +14,15 @@ def softmax_frame(words: Sequence[str], *scores: float) -> str:
     weights = powers / powers.sum()
     rows = []
     for i, (word, score, power, weight) in enumerate(zip(words, scores, powers, weights, strict=True)):
-        top, line, length = 32 * i + 6, 32 * i + 22, 170 * weight
+        top, line, length = 32 * i + 6, 32 * i + 22, 150 * weight
         rows.append(
-            f'<text y="{line}">{html.escape(word)}<tspan x="46">exp({score}) = {power:.2f}</tspan>'
-            f'<tspan x="{length + 176:.0f}">{weight:.3f}</tspan></text>'
+            f'<text y="{line}">{html.escape(word)}<tspan x="46">exp({score}) = {power:.2f}</tspan></text>'
             f'<path d="M170 {top}h{length:.1f}v22H170" fill="#0072b2"/>'
+            f"{label(length + 176, line, f'{weight:.3f}')}"
         )
     said = ", ".join(f"{html.escape(word)} {weight:.3f}" for word, weight in zip(words, weights, strict=True))
     return (
-        f"{svg(390, 32 * len(words), ''.join(rows), f'weights: {said}')}"
+        f"{svg(370, 32 * len(words), ''.join(rows), f'weights: {said}')}"
         f"<div>sum of the powers: {powers.sum():.2f}; each is divided by it, so the weights add up to 1</div>"
     )
 
@@ -39,7 +39,7 @@ def descent_frame(
     tallest = max(loss(w) for w in grid)
 
     def place(w: float, height: float) -> str:
-        return f"{20 + 350 * (w - low) / (high - low):.0f} {180 - 165 * height / tallest:.0f}"
+        return f"{20 + 350 * (w - low) / (high - low):.0f} {180 - 155 * height / tallest:.0f}"
 
     def number(value: float) -> str:
         return f"{value:.2f}".replace("-0.00", "0.00").replace("-", "−")

@@ -152,7 +152,7 @@ HARD_TO_READ = """(root) => {
     if (!text || !box.width || parent.closest("select, script, style")) continue;
     const style = getComputedStyle(parent), page = paper(parent);
     const size = parseFloat(style.fontSize) * (svg ? parent.getScreenCTM().d : 1);
-    if (size < 10.95) found.add(`"${text}" is ${size.toFixed(1)} pixels high`);
+    if (size < 11.95) found.add(`"${text}" is ${size.toFixed(1)} pixels high`);
     const frame = svg?.getBoundingClientRect() ?? box;
     const wide = Math.max(frame.left - box.left, box.right - frame.right);
     const tall = Math.max(frame.top - box.top, box.bottom - frame.bottom);
@@ -175,7 +175,8 @@ HARD_TO_READ = """(root) => {
 # What cannot be read from the last row. In a picture it is known how high its smallest letters are as it was saved.
 UNREADABLE = """(root) => {
   const found = new Map();
-  const least = (name, size, wanted) => size < wanted - 0.05 && found.set(name,
+  // Boxes of elements are rounded to whole pixels.
+  const least = (name, size, wanted) => size < wanted - 0.3 && found.set(name,
     `${JSON.stringify(name.slice(0, 40))} is ${size.toFixed(1)} pixels high, ${wanted} are wanted`);
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
   const range = document.createRange();

@@ -16,10 +16,10 @@ from course_lib.tools import lessons, site, web
 pytestmark = pytest.mark.browser
 
 AXE = web.PACKAGES / "axe-core" / "axe.min.js"
-VERDICTS = "section#the-ledger-of-claims tbody tr"
+CARDS = "section:has(> .claim)"
 DRAWN = """() =>
   document.querySelectorAll("script[type='application/vnd.jupyter.widget-view+json']").length ===
-    document.querySelectorAll(".am-explorer, .am-prediction").length &&
+    document.querySelectorAll(".cell_output :is(.am-explorer, .am-prediction)").length &&
   [...document.querySelectorAll(".math")].every((formula) => formula.querySelector("mjx-container"))"""
 
 # Code has the same colours everywhere; to look at each word of it would take most of the time.
@@ -241,53 +241,158 @@ def test_a_finger_opens_no_card(browser, address):
 
 def test_the_first_page_shows_the_lessons(page, address, shoot, show):
     visit(page, address, "index.html")
-    assert page.locator("article img").count() == len(LESSONS)
+    assert page.locator("#lessons img").count() == len(LESSONS)
     shoot(page, "site-home")
     show(page, "site_home")
 
 
+@pytest.mark.parametrize("size", [(1280, 720), (390, 844)], ids=["a laptop", "a phone"])
+def test_the_first_screen_has_a_sentence_two_buttons_and_something_to_move(page, address, size, shoot):
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    visit(page, address, "index.html")
+    bottom = "(box) => box.getBoundingClientRect().bottom"
+    for wanted in ("article h1", "article h1 + p", ".start a >> nth=0", ".start a >> nth=1"):
+        assert 0 < page.locator(wanted).evaluate(bottom) < size[1] / 2
+    assert page.locator(".start a").all_inner_texts() == ["Start here", "For lecturers"]
+    assert page.locator(".translator .am-explorer").bounding_box()["y"] < size[1] - 300
+    shoot(page, f"site-first-screen-{size[0]}")
+
+
+@pytest.mark.parametrize("lesson", [path.stem for path in lessons.find()])
+def test_a_lesson_begins_with_its_question_and_an_explorer(page, address, lesson, shoot):
+    visit(page, address, f"notebooks/{lesson}.html")
+    question = page.locator("article h1 + p strong").bounding_box()
+    explorer = page.locator(".cell_output .am-explorer").first.bounding_box()
+    assert question["y"] < explorer["y"] < 360
+    assert page.locator("details.hide").first.bounding_box()["y"] > explorer["y"] + explorer["height"]  # the imports
+    shoot(page, f"site-{lesson}")
+
+
+# ---- the claims ----
+
+
+def choose(page, name, value):
+    page.locator(f".claims-filter [name={name}]").select_option(value)
+
+
+def shown_claims(page):
+    return page.locator(f"{CARDS}:visible")
+
+
 def test_claims_are_filtered_by_verdict(page, address, shoot):
     visit(page, address, "glossary/claims.html")
-    rows = page.locator(VERDICTS)
-    every = rows.count()
-    page.get_by_label("Verdict").focus()
+    every = page.locator(CARDS).count()
+    page.locator(".claims-filter [name=verdict]").focus()
     page.keyboard.type("does")  # as one chooses by keyboard
-    shown = page.locator(f"{VERDICTS}:visible")
+    shown = shown_claims(page)
     assert 0 < shown.count() < every
     assert all("does not hold" in text for text in shown.all_inner_texts())
     assert page.get_by_role("status").inner_text() == f"{shown.count()} of {every} claims are shown"
+    assert all(
+        group.locator(f"{CARDS}:visible").count() for group in page.locator("section:has(> h2):visible").all()[:-1]
+    )
     shoot(page, "site-claims")
-    page.get_by_label("Verdict").select_option("any")
-    assert page.locator(f"{VERDICTS}:visible").count() == every
+    choose(page, "verdict", "any")
+    assert shown.count() == every
+
+
+def test_verdict_and_lesson_are_those_of_one_experiment(page, address):
+    visit(page, address, "glossary/claims.html")
+    choose(page, "verdict", "does not hold")
+    choose(page, "lesson", "7")
+    verdicts = [claim.get_attribute("data-verdicts").split(";") for claim in page.locator(".claim:visible").all()]
+    places = [claim.get_attribute("data-places").split(";") for claim in page.locator(".claim:visible").all()]
+    assert verdicts and all(
+        ("does not hold", "lesson 7") in zip(*both, strict=True) for both in zip(verdicts, places, strict=True)
+    )
+
+
+def test_claims_are_searched_by_words(page, address):
+    visit(page, address, "glossary/claims.html")
+    page.get_by_role("searchbox", name="Words").fill("STATE bottleneck")
+    texts = page.locator(f"{CARDS}:visible").evaluate_all(
+        "(cards) => cards.map((card) => card.textContent.toLowerCase())"
+    )
+    assert 0 < len(texts) < 20 and all("state" in text and "bottleneck" in text for text in texts)
+    assert page.url == f"{address}/glossary/claims.html?words=STATE+bottleneck"
+    page.reload()
+    assert shown_claims(page).count() == len(texts)
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (390, 844)], ids=["a laptop", "a phone"])
+def test_the_address_of_a_claim_leads_to_its_card_and_marks_it(page, address, size, shoot):
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    visit(page, address, "glossary/claims.html#C4")
+    page.wait_for_load_state("networkidle")
+    outlined = "(card) => getComputedStyle(card).outlineStyle === 'solid'"
+    (marked,) = [card for card in page.locator(CARDS).all() if card.evaluate(outlined)]
+    assert marked.locator("h3").inner_text().startswith("The more heads, the better (C4)")
+    assert 0 <= marked.bounding_box()["y"] < 200
+    marked.locator("summary").first.press("Enter")
+    assert marked.locator("code", has_text="share_that_learned_the_pronoun").first.is_visible()
+    shoot(page, f"site-claim-{size[0]}")
+
+
+def test_the_condition_is_one_click_away_and_figures_are_named_in_words(page, address):
+    visit(page, address, "glossary/claims.html")
+    card = page.locator(f"{CARDS} >> nth=0")
+    assert not re.search(r"[a-z]_[a-z]", card.inner_text())
+    assert len(card.locator(".deciding li").all()) == 2 and "0.234" in card.inner_text()
+    card.locator("summary").click()
+    assert "new_state_256_recorded > 0.6" in card.inner_text()
+
+
+def test_the_letters_of_small_figures_can_be_read_on_a_phone(page, address):
+    page.set_viewport_size({"width": 360, "height": 740})
+    visit(page, address, "glossary/claims.html")
+    sizes = page.locator(".drawn text").evaluate_all(
+        "(texts) => texts.map((text) => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().d)"
+    )
+    assert len(sizes) > 200 and min(sizes) >= 12
+    outside = """(texts) => texts.filter((text) => {
+      const [own, frame] = [text, text.closest("svg")].map((box) => box.getBoundingClientRect());
+      return own.right > frame.right + 1 || own.bottom > frame.bottom + 1;
+    }).map((text) => text.textContent)"""
+    assert page.locator(".drawn text").evaluate_all(outside) == []
 
 
 @pytest.mark.parametrize("served", [True, False], ids=["from a server", "from a folder"])
 def test_the_chosen_verdict_is_in_the_address(page, address, built_site, served):
     base = address if served else built_site.as_uri()
-    visit(page, base, "glossary/claims.html#A10")
-    page.get_by_label("Verdict").select_option("does not hold")
-    assert page.url == f"{base}/glossary/claims.html?verdict=does+not+hold#A10"
-    shown = page.locator(f"{VERDICTS}:visible").count()
+    visit(page, base, "glossary/claims.html#A18")
+    choose(page, "verdict", "does not hold")
+    assert page.url == f"{base}/glossary/claims.html?verdict=does+not+hold#A18"
+    choose(page, "lesson", "settled on this page")
+    shown = shown_claims(page).count()
     page.goto("about:blank")
-    page.goto(f"{base}/glossary/claims.html?verdict=does+not+hold#A10")
-    assert page.locator(f"{VERDICTS}:visible").count() == shown < page.locator(VERDICTS).count()
-    assert page.get_by_label("Verdict").input_value() == "does not hold"
-    assert 0 <= page.locator("#A10").bounding_box()["y"] < 720
-    page.get_by_label("Verdict").select_option("any")
-    assert page.url == f"{base}/glossary/claims.html#A10"
+    page.goto(f"{base}/glossary/claims.html?verdict=does+not+hold&lesson=page#A18")
+    assert shown_claims(page).count() == shown < page.locator(CARDS).count()
+    assert page.locator(".claims-filter [name=verdict]").input_value() == "does not hold"
+    assert 0 <= page.locator("#A18").bounding_box()["y"] < 720
+    choose(page, "lesson", "any")
+    choose(page, "verdict", "any")
+    assert page.url == f"{base}/glossary/claims.html#A18"
+
+
+def test_a_count_leads_to_its_verdicts(page, address):
+    visit(page, address, "glossary/claims.html")
+    for number in range(page.locator(".counts a").count()):
+        page.locator(".counts a").nth(number).click()
+        page.wait_for_url("**/claims.html?verdict=*")
+        assert 0 < shown_claims(page).count() < page.locator(CARDS).count()
 
 
 def test_a_verdict_that_no_claim_has_leaves_all_shown(page, address):
     visit(page, address, "glossary/claims.html?verdict=perhaps")
-    assert page.locator(f"{VERDICTS}:visible").count() == page.locator(VERDICTS).count()
-    assert page.get_by_label("Verdict").input_value() == ""
+    assert shown_claims(page).count() == page.locator(CARDS).count()
+    assert page.locator(".claims-filter [name=verdict]").input_value() == ""
 
 
 def test_without_javascript_every_claim_is_shown(browser, address):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(f"{address}/glossary/claims.html")
-    assert page.locator(f"{VERDICTS}:visible").count() == page.locator(VERDICTS).count() > 70
+    assert shown_claims(page).count() == page.locator(CARDS).count() > 70
     context.close()
 
 

@@ -115,7 +115,10 @@ def explorer_in(window, number):
     return explorer
 
 
-@pytest.mark.parametrize(("name", "number"), [("00_warm_up", 0), ("03_scaled_dot_product", 2)])
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [("00_warm_up", 0), ("02_bahdanau_attention", 0), ("03_scaled_dot_product", 0), ("03_scaled_dot_product", 2)],
+)
 def test_what_is_moved_in_the_speaker_view_moves_on_the_projector_and_back(name, number, decks, page):
     opened(page, decks[name])
     with page.expect_popup() as popup:
@@ -127,7 +130,10 @@ def test_what_is_moved_in_the_speaker_view_moves_on_the_projector_and_back(name,
     for here, there in ((speaker, page), (page, speaker)):
         moved, follows = explorer_in(here, number), explorer_in(there, number)
         before = there.evaluate(widgets.PICTURE, follows.element_handle())
-        if moved.locator("[type=range]").count():
+        if moved.locator("[role=slider]").count():
+            moved.locator("[role=slider]").last.press("ArrowUp")
+            here.wait_for_timeout(500)  # it glides
+        elif moved.locator("[type=range]").count():
             value = moved.locator("[type=range]").first.input_value()
             moved.locator("[type=range]").first.press("ArrowLeft" if int(value) else "ArrowRight")
         else:

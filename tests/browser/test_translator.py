@@ -1,6 +1,5 @@
 """The translator in the page: its arithmetic beside PyTorch's, and what a reader does with it."""
 
-import json
 from functools import partial
 
 import numpy as np
@@ -166,16 +165,7 @@ def test_draws_follow_the_seed_and_the_temperature(engine):
 # ---- under a reader's hands ----
 
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>translator</title>
-<style>body {{ font-family: sans-serif; }} {css}</style><div id="explorer"></div>
-<script src="models/{name}.js"></script>
-<script type="module">{esm}
-const state = {state}, heard = [];
-const model = {{
-  get: (name) => state[name], set: (name, value) => {{ state[name] = value; }}, save_changes: () => {{}},
-  on: (_, f) => heard.push(f),
-}};
-explorer.render({{ model, el: document.getElementById("explorer") }});
-</script></html>"""
+<style>body {{ font-family: sans-serif; }}</style><script src="models/{name}.js"></script>{explorer}</html>"""
 
 
 @pytest.fixture(scope="module")
@@ -185,9 +175,8 @@ def alone(tmp_path_factory):
     web.copy_translators(folder)
     for name in translator.MODELS:
         made = Translator(name, EXAMPLES, {"at": {"side": "french", "place": 10}})
-        state = json.dumps({"name": name, "examples": EXAMPLES, "start": made.start, "state": {}})
-        esm = made._esm.replace("export default", "const explorer =")
-        (folder / f"{name}.html").write_text(PAGE.format(css=made._css, esm=esm, name=name, state=state))
+        text = PAGE.format(name=name, explorer=made.in_page("explorer"))
+        (folder / f"{name}.html").write_text(text, encoding="utf-8")
     return folder
 
 
@@ -224,7 +213,7 @@ def test_a_sentence_is_typed_or_clicked_together(opened):
     assert french(page) == "le petit chat noir".split()
 
 
-ARCS = """() => [...document.querySelectorAll(".am-frame > svg > path")].map(({ dataset, attributes }) => (
+ARCS = """() => [...document.querySelectorAll(".am-arcs > path")].map(({ dataset, attributes }) => (
   { key: dataset.key, wide: Number(attributes["stroke-width"].value), line: attributes.d.value }))"""
 
 

@@ -8,9 +8,18 @@ VIEW = "application/vnd.jupyter.widget-view+json"
 IN_FOCUS = "(widget) => widget.contains(document.activeElement)"
 VALUE = "document.activeElement.value"
 PICTURE = "(widget) => widget.querySelector('.am-frame, .am-painter').innerHTML"
-# Each control at its first, its middle and its last value, the others as they were at the start.
+# Each control at its first, its middle and its last value, the others as they were at the start; what can be turned
+# once round and back to its length from the longest and the shortest.
 IN_EVERY_STATE = """async () => {
   const found = new Set();
+  for (const handle of document.querySelectorAll(".am-explorer [role=slider]"))
+    for (const [key, times] of [...Array(12).fill(["Left", 6]), ["Up", 16], ["Down", 16], ["Up", 8]]) {
+      for (let n = 0; n < times; n++)
+        handle.dispatchEvent(new KeyboardEvent("keydown", { key: `Arrow${key}`, bubbles: true }));
+      for (const judge of JUDGES)
+        for (const fault of await judge(handle.closest(".am-explorer")))
+          found.add(`${handle.ariaLabel}, ${handle.ariaValueText}: ${fault}`);
+    }
   for (const explorer of document.querySelectorAll(".am-explorer"))
     for (const control of explorer.querySelectorAll("input[type=range], select")) {
       const [place, last] = control.max ? ["value", Number(control.max)] : ["selectedIndex", control.length - 1];
@@ -32,7 +41,7 @@ def saved(path, cells=lambda cell: True):
     models = notebook.metadata.widgets[lessons.WIDGET_STATE]["state"]
     shown = [output.get("data", {}) for cell in filter(cells, notebook.cells) for output in cell.get("outputs", [])]
     states = [models[data[VIEW]["model_id"]]["state"] for data in shown if VIEW in data]
-    explorers = sum("frames" in state or "allowed" in state for state in states)
+    explorers = sum(not {"frames", "allowed", "key_vectors", "colours", "examples"}.isdisjoint(state) for state in states)
     return explorers, sum("question" in state for state in states)
 
 
@@ -49,11 +58,12 @@ def move(page, widget):
     """Presses an arrow key, the other where that one is at the end, and waits until the picture is another."""
     before, value = page.evaluate(PICTURE, widget), page.evaluate(VALUE)
     page.keyboard.press("ArrowRight")
-    if page.evaluate(VALUE) == value:
+    if value is not None and page.evaluate(VALUE) == value:
         page.keyboard.press("ArrowLeft")
     page.wait_for_function(CHANGED, arg=[widget, before], timeout=300_000)
 
 
 def in_every_state(page, *judges):
-    """What these functions of an explorer, in JavaScript, find while its controls are moved."""
+    """What these functions of an explorer, in JavaScript, find while its controls are moved, which must not glide."""
+    page.emulate_media(reduced_motion="reduce")
     return page.evaluate(IN_EVERY_STATE.replace("JUDGES", f"[{', '.join(judges)}]"))

@@ -71,6 +71,7 @@ function start(model, el, spec) {
   const wrong = make("p", { class: "am-unknown", role: "alert" });
   const english = make("div", { class: "am-line", lang: "en" }), french = make("div", { class: "am-line", lang: "fr" });
   const arcs = document.createElementNS(SVG, "svg");
+  arcs.setAttribute("class", "am-arcs");
   arcs.setAttribute("aria-hidden", "true");
   arcs.innerHTML = `<defs>${[0, 1, 2, 3].map((head) => `<marker id="${own}-${head}" class="am-head-${head}" viewBox="0 0 8 8"
     refX="6" refY="4" markerWidth="11" markerHeight="11" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 8 4 0 8z"/></marker>`).join("")}</defs>`;
@@ -278,6 +279,7 @@ function start(model, el, spec) {
   el.addEventListener("am-take", ({ detail }) => {
     state = detail;
     show();
+    model.set("state", state);
   });
   model.on("change:state", () => {
     if (JSON.stringify(model.get("state")) === JSON.stringify(state)) return;

@@ -8,7 +8,7 @@ Reveal.initialize({
 function grow() {
   const slide = Reveal.getCurrentSlide();
   const figures = slide.querySelectorAll(".jp-RenderedImage img");
-  const drawings = [...slide.querySelectorAll(".am-frame svg")];
+  const drawings = [...slide.querySelectorAll(".am-frame svg:not(.am-arcs)")];
   if (slide.dataset.grown || figures.length + drawings.length === 0) return;
   slide.dataset.grown = true;
   const bottoms = [...slide.children].map((part) => part.getBoundingClientRect().bottom);
@@ -16,10 +16,10 @@ function grow() {
   const room = Math.max(0, 690 - used);
   if (drawings.length) {
     const boxes = drawings.map((drawing) => drawing.getBoundingClientRect()); // some stand side by side
-    const [top, bottom] = [Math.min(...boxes.map((box) => box.top)), Math.max(...boxes.map((box) => box.bottom))];
-    const tall = (bottom - top) / Reveal.getScale();
+    const reach = (low, high) => (Math.max(...boxes.map((box) => box[high])) - Math.min(...boxes.map((box) => box[low]))) / Reveal.getScale();
+    const [wide, tall] = [reach("left", "right"), reach("top", "bottom")];
     // Other frames of an explorer may be a few lines taller than the one now shown.
-    slide.style.setProperty("--am-zoom", Math.min(1.6, Math.max(1, (tall + room - 60) / tall)));
+    slide.style.setProperty("--am-zoom", Math.min(2.2, 1120 / wide, Math.max(1, (tall + room - 60) / tall)));
   } else if (figures.length === 1) {
     const [width, height] = [figures[0].offsetWidth, figures[0].offsetHeight];
     figures[0].style.maxHeight = "none";
@@ -48,14 +48,25 @@ if (window.parent.opener && window.parent !== window) {
 for (const kind of ["input", "change", "click"]) {
   document.addEventListener(kind, ({ target, isTrusted }) => {
     if (!isTrusted || !target.closest(".jupyter-widgets") || (kind === "click") !== target.matches("button")) return;
+    if (target.closest(".am-tells")) return;
     const cell = target.closest("[id^=cell-id]");
     const told = { kind, cell: cell.id, place: controlsOf(cell).indexOf(target), value: target.value, checked: target.checked };
     others.forEach((other) => tell(other, told));
   });
 }
+// An explorer that is dragged has no input to relay; it tells its state, and takes the other window's.
+document.addEventListener("am-told", ({ target, detail }) => {
+  const { id } = target.closest("[id^=cell-id]");
+  others.forEach((other) => tell(other, { cell: id, state: detail }));
+});
 addEventListener("message", ({ data, source }) => {
   if (data.channel !== channel) return;
   others.add(source);
+  if (data.state) {
+    const explorer = document.getElementById(data.cell).querySelector(".am-tells");
+    explorer?.dispatchEvent(new CustomEvent("am-take", { detail: data.state }));
+    return;
+  }
   const control = data.kind && controlsOf(document.getElementById(data.cell))[data.place];
   if (!control) return;
   if (data.kind === "click") return control.click();

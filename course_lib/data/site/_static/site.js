@@ -56,30 +56,51 @@
   });
   document.addEventListener("keydown", (event) => event.key === "Escape" && hide());
 
-  // ---- the claims of one verdict ----
-  function addFilter(table) {
-    const rows = [...table.tBodies[0].rows];
-    const verdicts = rows.map(({ cells: { 3: cell } }) => {
-      const found = [...cell.querySelectorAll("strong")].map((verdict) => verdict.textContent);
-      return found.length ? found : [cell.textContent.trim()];
-    });
-    const filter = Object.assign(document.createElement("p"), { className: "claims-filter" });
-    filter.innerHTML = `<label>Verdict <select><option value="">any</option></select></label> <output></output>`;
-    const [menu, told] = [filter.querySelector("select"), filter.querySelector("output")];
-    [...new Set(verdicts.flat())].forEach((verdict) => menu.add(new Option(verdict)));
+  // ---- the claims of one verdict, of one lesson, with some words: what is asked for stands in the address ----
+  const ELSEWHERE = { page: "settled on this page", later: "not tested yet" };
+  function addFilter(counts) {
+    const cards = [...document.querySelectorAll(".claim")].map(({ dataset, parentElement }) => ({
+      box: parentElement,
+      verdict: dataset.verdicts.split(";"),
+      lesson: dataset.places.split(";"), // one for each verdict
+      words: parentElement.textContent.toLowerCase(),
+    }));
+    const filter = Object.assign(document.createElement("form"), { className: "claims-filter" });
+    filter.innerHTML = `<label>Verdict <select name="verdict"><option value="">any</option></select></label>
+      <label>Lesson <select name="lesson"><option value="">any</option></select></label>
+      <label>Words <input type="search" name="words"></label> <output></output>`;
+    const [verdict, lesson, words] = filter.elements;
+    const told = filter.querySelector("output");
+    new Set(cards.flatMap((card) => card.verdict)).forEach((name) => verdict.add(new Option(name)));
+    [...new Set(cards.flatMap((card) => card.lesson))]
+      .sort((a, b) => (a in ELSEWHERE) - (b in ELSEWHERE) || a.localeCompare(b))
+      .forEach((place) => lesson.add(new Option(ELSEWHERE[place] ?? place.replace("lesson ", ""), place)));
+
     function choose() {
-      rows.forEach((row, i) => (row.hidden = menu.value && !verdicts[i].includes(menu.value)));
-      told.textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} claims are shown`;
+      const wanted = words.value.toLowerCase().split(/\s+/);
+      for (const card of cards)
+        card.box.hidden = !(
+          card.verdict.some((name, i) => [name, ""].includes(verdict.value) && [card.lesson[i], ""].includes(lesson.value)) &&
+          wanted.every((word) => card.words.includes(word))
+        );
+      for (const group of new Set(cards.map(({ box }) => box.parentElement)))
+        group.hidden = !group.querySelector(":scope > section:not([hidden])");
+      told.textContent = `${cards.filter(({ box }) => !box.hidden).length} of ${cards.length} claims are shown`;
     }
-    menu.addEventListener("change", () => {
+    filter.addEventListener("submit", (event) => event.preventDefault());
+    filter.addEventListener("input", () => {
       choose();
-      const query = menu.value ? `?${new URLSearchParams({ verdict: menu.value })}` : location.pathname;
-      history.replaceState(null, "", query + location.hash);
+      const asked = new URLSearchParams([...new FormData(filter)].filter(([, value]) => value));
+      history.replaceState(null, "", (asked.size ? `?${asked}` : location.pathname) + location.hash);
     });
-    menu.value = new URLSearchParams(location.search).get("verdict");
-    if (menu.value) choose();
-    else menu.value = ""; // nothing is asked for, or what no claim has
-    table.closest(".table-wrapper").before(filter);
+    const asked = new URLSearchParams(location.search);
+    for (const menu of [verdict, lesson]) {
+      menu.value = asked.get(menu.name);
+      if (menu.selectedIndex < 0) menu.value = ""; // nothing is asked for, or what no claim has
+    }
+    words.value = asked.get("words") ?? "";
+    if (verdict.value || lesson.value || words.value) choose();
+    counts.after(filter);
   }
 
   // ---- what the search quotes: each formula is one letter of no alphabet while Sphinx cuts and marks the text ----
@@ -139,8 +160,8 @@
 
   document.addEventListener("DOMContentLoaded", () => {
     document.body.append(card);
-    const claims = document.querySelector("#the-ledger-of-claims > .table-wrapper table");
-    if (claims) addFilter(claims);
+    const counts = document.querySelector(".counts");
+    if (counts) addFilter(counts);
     if (typeof Search === "object") quoteFormulas();
     new ResizeObserver(settle).observe(document.querySelector("article"));
     addEventListener("input", reachable); // an explorer's next frame may be wider

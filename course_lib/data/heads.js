@@ -1,0 +1,186 @@
+// A sentence as buttons, and from the word that is pointed at arcs to what each head of a layer looks at. All weights
+// are here, so it works without a kernel.
+const SVG = "http://www.w3.org/2000/svg";
+const LEAST = 0.05; // what is lighter can hardly be seen
+const WRITTEN = 0.1;
+const short = (weight) => weight.toFixed(2).replace(/^0/, "");
+
+function render({ model, el }) {
+  const [sentences, layers, colours] = ["sentences", "layers", "colours"].map((name) => model.get(name));
+  const weights = JSON.parse(model.get("weights")); // (sentence, layer, head, word that looks, word looked at)
+  const name = Math.random(); // every widget has this module anew, so it cannot count
+  let [hovered, words, arcs, numbers] = [null];
+
+  function make(kind, parent, properties = {}) {
+    const made = Object.assign(document.createElement(kind), properties);
+    made.dataset.lmSuppressShortcuts = "true"; // else JupyterLab takes the keys
+    parent.append(made);
+    return made;
+  }
+  const now = () => ({ ...model.get("chosen"), word: hovered ?? model.get("chosen").word });
+  const tell = () => el.dispatchEvent(new CustomEvent("am-told", { bubbles: true, detail: now() }));
+  function choose(changed) {
+    hovered = null;
+    const chosen = { ...model.get("chosen"), ...changed };
+    chosen.word = Math.min(chosen.word, sentences[chosen.sentence].flat().length - 1);
+    model.set("chosen", chosen);
+    model.save_changes();
+    tell();
+  }
+  function point(word) {
+    if (hovered === word) return;
+    hovered = word;
+    draw();
+    tell();
+  }
+
+  const box = make("div", el, { className: "am-choices" });
+  const inputs = [];
+  function menu(key, title, options) {
+    const select = make("select", make("label", box, { textContent: title }), { ariaLabel: title });
+    options.forEach((option, i) => select.add(new Option(option, i)));
+    select.addEventListener("input", () => choose({ [key]: Number(select.value) }));
+    inputs.push((chosen) => (select.value = chosen[key]));
+  }
+  function marks(key, title, options) {
+    const group = make("div", box, { className: "am-marks", role: "radiogroup", ariaLabel: title });
+    make("span", group, { textContent: title });
+    for (const [value, text, colour] of options) {
+      const label = make("label", group);
+      const input = make("input", label, { type: "radio", name: `am-${key}-${name}`, value });
+      if (colour) make("i", label).style.background = colour;
+      label.append(text);
+      input.addEventListener("input", () => choose({ [key]: value }));
+      inputs.push((chosen) => (input.checked = chosen[key] === value));
+    }
+  }
+  if (sentences.length > 1) menu("sentence", "sentence", sentences.map((lines) => lines[0].join(" ")));
+  if (layers.length > 1) marks("layer", "layer", layers.map((layer, i) => [i, layer]));
+  if (colours.length > 1) marks("head", "head", [[-1, "all"], ...colours.map((colour, i) => [i, `${i + 1}`, colour])]);
+  marks("least", "arcs", [[0, "all"], [0.2, "from .2"]]);
+
+  const frame = make("div", el, { className: "am-frame am-heads" });
+  frame.addEventListener("pointerleave", () => point(null));
+  const said = make("div", el, { className: "visually-hidden" });
+  said.setAttribute("aria-live", "polite");
+
+  function drawn(kind, parent, attributes) {
+    const made = document.createElementNS(SVG, kind);
+    Object.entries(attributes).forEach(([key, value]) => made.setAttribute(key, value));
+    parent.append(made);
+    return made;
+  }
+  function build(sentence) {
+    frame.replaceChildren();
+    frame.dataset.sentence = sentence;
+    const svg = drawn("svg", frame, { class: "am-arcs", "aria-hidden": true });
+    const row = make("div", frame, { className: "am-words", role: "toolbar", ariaLabel: "the word that looks" });
+    [words, numbers] = [[], []];
+    sentences[sentence].forEach((line, i) => {
+      if (i) make("span", row, { className: "am-break" });
+      line.forEach((text) => {
+        const place = words.length;
+        const column = make("div", row, { className: "am-word" });
+        const word = make("button", column, { textContent: text });
+        word.addEventListener("pointerenter", ({ pointerType }) => pointerType === "mouse" && point(place));
+        word.addEventListener("focus", () => place !== model.get("chosen").word && choose({ word: place }));
+        word.addEventListener("click", () => choose({ word: place })); // Safari focuses no button
+        words.push(word);
+        numbers.push(make("div", column, { className: "am-numbers" }));
+      });
+    });
+    row.addEventListener("keydown", (event) => {
+      const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      if (!step) return;
+      event.preventDefault();
+      words[(now().word + step + words.length) % words.length].focus();
+    });
+    arcs = colours.map((colour, head) => {
+      const id = `am-tip-${head}-${name}`;
+      const tip = drawn("marker", svg, { id, viewBox: "0 0 8 8", refY: 4, orient: "auto", markerUnits: "userSpaceOnUse" });
+      drawn("path", tip, { d: "M0 0L8 4L0 8z", fill: colour });
+      const paths = drawn("g", svg, { fill: "none", stroke: colour, "marker-end": `url(#${id})` });
+      return words.map(() => drawn("path", paths, {}));
+    });
+    sizes.disconnect();
+    sizes.observe(row);
+  }
+
+  // Arcs leave and arrive above the words; to a word in a lower line they leave below. Heads stand side by side.
+  function arc(from, to, aside, size) {
+    const middle = ({ parentNode: box }) => box.offsetLeft + box.offsetWidth / 2 + aside;
+    const loop = from === to ? 0.6 * size : 0;
+    const [a, b] = [middle(from) - loop, middle(to) + loop];
+    const above = (word) => word.offsetTop - 2;
+    const below = ({ parentNode: box }) => box.offsetTop + box.offsetHeight;
+    const [here, there] = [above(from), above(to) - size];
+    if (Math.abs(here - there - size) < 4) {
+      const room = from.offsetTop - from.parentNode.offsetTop; // what the column leaves free above its word
+      const top = here - Math.min(1.3 * room, 1.6 * size + 0.3 * Math.abs(b - a)) - Math.abs(aside) / 2;
+      return `M${a} ${here}C${a} ${top} ${b} ${top} ${b} ${there}`;
+    }
+    const [start, end, pull] = here < there ? [below(from), there, 1] : [here, below(to) + size, -1];
+    const bend = pull * Math.max(30, Math.abs(end - start) / 2);
+    return `M${a} ${start}C${a} ${start + bend} ${b} ${end - bend} ${b} ${end}`;
+  }
+
+  function draw() {
+    const { sentence, layer, head: only, least, word } = now();
+    if (frame.dataset.sentence !== `${sentence}`) build(sentence);
+    inputs.forEach((follow) => follow(now()));
+    const seen = weights[sentence][layer].map((rows, head) =>
+      rows.map((row) => row.map((weight) => (weight >= Math.max(least, LEAST) && (only < 0 || only === head) ? weight : 0))),
+    );
+    const looks = seen.map((rows) => rows[word]);
+    words.forEach((button, i) => {
+      button.setAttribute("aria-pressed", i === word);
+      button.tabIndex = i === model.get("chosen").word ? 0 : -1;
+      numbers[i].replaceChildren();
+      looks.forEach((row, head) => {
+        if (row[i] >= WRITTEN) make("span", numbers[i], { textContent: short(row[i]) }).style.setProperty("--head", colours[head]);
+      });
+    });
+    // A line has room for as many numbers, and for arcs, as any word that looks needs: all stays in its place.
+    const lines = sentences[sentence].flatMap((line, i) => line.map(() => i));
+    const needed = sentences[sentence].map(() => ({ rows: 0, arcs: false }));
+    seen.forEach((rows) => rows.forEach((row, from) => row.forEach((weight, to) => {
+      if (weight && lines[to] <= lines[from]) needed[lines[from]].arcs = true;
+      if (weight && lines[to] > lines[from]) needed[lines[to]].arcs = true;
+      const count = seen.filter((rows) => rows[from][to] >= WRITTEN).length;
+      needed[lines[to]].rows = Math.max(needed[lines[to]].rows, count);
+    })));
+    numbers.forEach(({ parentNode: { style } }, i) => {
+      style.setProperty("--rows", needed[lines[i]].rows);
+      style.setProperty("--room", needed[lines[i]].arcs ? "var(--arc)" : "0.4em");
+    });
+    const size = parseFloat(getComputedStyle(frame).fontSize);
+    arcs.forEach((paths, head) => {
+      const aside = (head - (arcs.length - 1) / 2) * 0.4 * size;
+      Object.entries({ markerWidth: 0.8 * size, markerHeight: 0.8 * size }).forEach(([key, value]) =>
+        paths[0].parentNode.previousSibling.setAttribute(key, value),
+      );
+      paths.forEach((path, i) => {
+        const weight = looks[head][i];
+        path.setAttribute("d", arc(words[word], words[i], aside, 0.7 * size));
+        path.setAttribute("stroke-width", ((0.1 + 0.4 * weight) * size).toFixed(1));
+        path.setAttribute("opacity", weight && 0.35 + 0.65 * weight);
+      });
+    });
+    const found = looks.flatMap((row, head) => row.map((weight, i) => [weight, i, head])).filter(([weight]) => weight >= WRITTEN);
+    const told = found.sort((a, b) => b[0] - a[0]).map(([weight, i, head]) => `${words[i].textContent} ${short(weight)} (head ${head + 1})`);
+    said.textContent = `${words[word].textContent} looks at: ${told.join(", ") || "nothing"}`;
+  }
+  const sizes = new ResizeObserver(draw);
+  model.on("change:chosen", draw);
+  el.addEventListener("am-take", ({ detail }) => {
+    hovered = null;
+    model.set("chosen", detail);
+    model.save_changes();
+  });
+  el.classList.add("am-explorer", "am-tells");
+  el.setAttribute("role", "group");
+  el.setAttribute("aria-label", "Explorer: where heads look");
+  draw();
+}
+
+export default { render };

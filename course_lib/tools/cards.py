@@ -1,0 +1,263 @@
+"""The site's cards: one for each claim of the ledger, and the pictures that a shared link to a page shows.
+
+`site` calls it. The ledger that readers of the repository see, glossary/claims.md, is written by `pages`.
+"""
+
+import ast
+import html
+import io
+import operator
+import re
+import textwrap
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from math import log
+from pathlib import Path
+from typing import NamedTuple
+
+import jinja2
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from PIL import Image
+
+from course_lib import claims, plotting
+from course_lib.curriculum import name_of, number_of
+from course_lib.files import DATA
+from course_lib.tools import lessons, pages
+
+COURSE = "Attention, Measured"
+TEMPLATE = DATA / "site" / "_templates" / "claims.md"
+STRIKING, SETTLED, WAITING = "Begin with these", "Settled on this page", "Not tested yet"
+WAITS = "waits for its lesson"
+RUNS = {
+    "records": "decided by recorded trainings with several seeds",
+    "arithmetic": "arithmetic, which no run changes",
+    "not tried": "not tried with other seeds",
+    "": "",
+}
+SIGNS = {ast.Gt: ">", ast.Lt: "<", ast.GtE: ">=", ast.LtE: "<="}
+MIRRORED = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
+TRUE = {">": operator.gt, "<": operator.lt, ">=": operator.ge, "<=": operator.le}
+WORDS = {">": "above", "<": "below", ">=": "at least", "<=": "at most"}
+ALL_OR_ONE = {"min>": "each ", "max<": "each ", "max>": "the largest ", "min<": "the smallest "}
+# A drawing's measures, in pixels.
+WIDTH, TRACK, LETTERS, LINE = 290, 222, 12.5, 16
+EDGE = 6  # where a line begins: half a dot and its rim
+LONGEST = 46  # letters of a line
+ROWS = 5
+
+
+# ---- the ledger ----
+
+
+def ledger(found: Mapping[str, list[pages.Verdict]]) -> str:
+    """The page in Markdown: a card for each claim, the striking ones first."""
+    titles = {name_of(path): f"Lesson {number_of(name_of(path))}: {pages.title(path)}" for path in lessons.find()}
+    group_of = titles | {"page": SETTLED}
+    groups = {group: [] for group in (STRIKING, *group_of.values(), WAITING)}
+    ranks = {claim: said["striking"] for claim, said in claims.ledger().items() if "striking" in said}
+    for claim in sorted(found, key=lambda claim: ranks.get(claim, len(found))):
+        place = group_of[found[claim][0].place] if found[claim] else WAITING
+        groups[STRIKING if claim in ranks else place].append(_card(claim, found[claim]))
+    counts = {name: (claims.SIGNS[name][0], count) for name, count in verdict_counts(found).items()}
+    counts[WAITS] = ("…", sum(not every for every in found.values()))
+    template = jinja2.Template(TEMPLATE.read_text(encoding="utf-8"), trim_blocks=True)
+    filled = {group: every for group, every in groups.items() if every}
+    return template.render(
+        groups=filled, counts=counts, sources=claims.sources(), waits=WAITS, look=lambda name: name.replace(" ", "-")
+    )
+
+
+def verdict_counts(found: Mapping[str, list[pages.Verdict]]) -> dict[str, int]:
+    """How many verdicts there are of each kind."""
+    outcomes = Counter(verdict.record["verdict"] for every in found.values() for verdict in every)
+    return {name: outcomes[name] for name in claims.SIGNS}
+
+
+def heading(claim: str) -> str:
+    """The claim as a heading, with its id at the end, by which `site.slug` names it."""
+    sentence = claims.ledger()[claim]["sentence"]
+    if re.match(r"[a-z]*[aeiou][a-z]*\b", sentence):  # a word, and no symbol
+        sentence = sentence[0].upper() + sentence[1:]
+    return f"{sentence} ({claim})"
+
+
+def _card(claim: str, every: list[pages.Verdict]) -> dict:
+    said = claims.ledger()[claim]
+    settled = said.get("settled", {})
+    return {
+        "heading": heading(claim),
+        "said_by": said["said_by"],
+        "sense": said.get("sense", "").rstrip("."),
+        "because": settled.get("because", "").strip(),
+        "arithmetic": settled.get("arithmetic", "").strip(),
+        "outcomes": [verdict.record["verdict"] for verdict in every] or [WAITS],
+        "places": [v.place if v.place == "page" else f"lesson {number_of(v.place)}" for v in every] or ["later"],
+        "verdicts": [_verdict(verdict, said.get("figure_words", {})) for verdict in every],
+    }
+
+
+def _verdict(verdict: pages.Verdict, words: Mapping[str, str]) -> dict:
+    record = verdict.record
+    parts = panels(record).values()
+    first = [next(iter(part.judged)) for part in parts]
+    sums = [*first, *(name for part in parts for name in part.figures), *claims.deciding(record)]
+    figures = list(dict.fromkeys(name for each in sums for name in each.split(" + ")))[:2]
+    conditions = {"As said": record["as_said"], "Within limits": record["within"]}
+    return {
+        "record": record,
+        "outcome": record["verdict"],
+        "sign": claims.SIGNS[record["verdict"]][0],
+        "limits": claims.bounds(record),
+        "figures": [(called(name, words), claims.shown(record["figures"][name])) for name in figures],
+        "drawing": drawing(record, words) if record["kind"] == "experiment" else "",
+        "link": "" if verdict.place == "page" else verdict.link.replace("[lesson", "[Lesson", 1),
+        "runs": RUNS.get(verdict.runs, f"the same in {verdict.runs} runs with other seeds"),
+        "kind": f"By {record['kind']}.",
+        "conditions": [(side, condition) for side, condition in conditions.items() if condition],
+        "every_figure": [(name.replace("_", " "), claims.shown(value)) for name, value in record["figures"].items()],
+    }
+
+
+def called(figure: str, words: Mapping[str, str]) -> str:
+    """What a card calls a figure, or a sum of figures: in the ledger's words, or else those of its name."""
+    return " + ".join(words.get(part) or pages.in_words(part) for part in figure.split(" + "))
+
+
+# ---- what a condition compares, drawn ----
+
+
+class Compared(NamedTuple):
+    """A part of a condition: the figures of which it says that they are above or below a threshold."""
+
+    words: str
+    threshold: float
+    judged: dict[str, float]  # by the figure's name; a sum has the names of its terms, joined by " + "
+    beside: dict[str, float]  # figures from which the threshold is made
+    met: bool
+
+    @property
+    def figures(self) -> dict[str, float]:
+        return self.judged | self.beside
+
+
+def compared(condition: str, figures: Mapping[str, object]) -> Iterator[Compared]:
+    """What of a condition can be drawn: no equations, and no distances."""
+    for node in ast.walk(ast.parse(condition or "0", mode="eval")):
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+            for left, sign, right in zip(sides, node.ops, sides[1:], strict=False):
+                if type(sign) in SIGNS and (part := _compared(left, SIGNS[type(sign)], right, figures)):
+                    yield part
+
+
+def _compared(left: ast.expr, sign: str, right: ast.expr, figures: Mapping[str, object]) -> Compared | None:
+    def used(node):
+        return {n.id: figures[n.id] for n in ast.walk(node) if isinstance(n, ast.Name) and n.id in figures}
+
+    def value(node):
+        return eval(ast.unparse(node), {"__builtins__": {"min": min, "max": max, "abs": abs}}, dict(figures))
+
+    if not used(left):
+        left, sign, right = right, MIRRORED[sign], left
+    met, threshold, beside = TRUE[sign](value(left), value(right)), value(right), used(right)
+    if isinstance(left, ast.BinOp) and isinstance(left.op, ast.Sub):  # a - b > c is a > b + c
+        threshold, beside = threshold + value(left.right), used(left.right) | beside
+        left = left.left
+    call = left.func.id if isinstance(left, ast.Call) else ""
+    judged = {ast.unparse(node): value(node) for node in (left.args if call else [left])}
+    if call == "abs" or not used(left):
+        return None
+    words = f"{ALL_OR_ONE.get(call + sign[0], '')}{WORDS[sign]} {claims.shown(threshold)}"
+    return Compared(words, threshold, judged, beside, met)
+
+
+def panels(record: Mapping) -> dict[str, Compared]:
+    """The part of the condition on which a claim failed as it is said, and one by which it holds within limits.
+
+    Where it holds, a part of the condition. A part that cannot be drawn is left out.
+    """
+    said = list(compared(record["as_said"], record["figures"]))
+    if record["verdict"] != claims.HOLDS:
+        said = [part for part in said if not part.met]
+    within = list(compared(record["within"], record["figures"])) if record["verdict"] == claims.WITHIN else []
+    return {side: parts[0] for side, parts in (("as said", said), ("within limits", within)) if parts}
+
+
+def drawing(record: Mapping, words: Mapping[str, str]) -> str:
+    """An SVG: each figure as a dot on a line, and the threshold across the lines of those that are held against it."""
+    drawn, told, y = [], [], 0
+    for side, part in panels(record).items():
+        y += LINE
+        drawn.append(_text(0, y, f"{'✓' if part.met else '✗'} {side}: {part.words}", "needed"))
+        rows = list(part.figures.items())[:ROWS]
+        place = _scale([part.threshold, *(value for _, value in rows)])
+        for number, (name, value) in enumerate(rows):
+            for line in textwrap.wrap(called(name, words), LONGEST):
+                y += LINE
+                drawn.append(_text(0, y, line))
+            y += LINE
+            drawn.append(f'<line class="track" x1="{EDGE}" x2="{TRACK}" y1="{y - 4}" y2="{y - 4}"/>')
+            if judged := number < len(part.judged):
+                x = place(part.threshold)
+                drawn.append(f'<line class="threshold" x1="{x:.1f}" x2="{x:.1f}" y1="{y - 11}" y2="{y + 3}"/>')
+            kind = "judged" if judged else "beside"
+            drawn.append(f'<circle class="{kind}" cx="{place(value):.1f}" cy="{y - 4}" r="5"/>')
+            drawn.append(_text(TRACK + 9, y, claims.shown(value)))
+        y += LINE // 2
+        told.append(f"{side}, {part.words}: " + ", ".join(f"{called(n, words)} {claims.shown(v)}" for n, v in rows))
+    if not drawn:
+        return ""
+    label = html.escape("; ".join(told))
+    box = f'width="{WIDTH}" height="{y}" viewBox="0 0 {WIDTH} {y}" font-size="{LETTERS}"'
+    return f'<svg role="img" aria-label="{label}" {box}>{"".join(drawn)}</svg>'
+
+
+def _text(x: float, y: float, text: str, kind: str = "") -> str:
+    return f'<text x="{x}" y="{y}"{f" class={kind}" if kind else ""}>{html.escape(text)}</text>'
+
+
+def _scale(values: list[float]):
+    """From a value to its x: from 0 on, or by orders of magnitude where one is far below the others."""
+    low, high = min(values), max(values)
+    turn = log if low > 0 and high / low > 300 else float
+    start, end = (turn(low / 3), turn(high * 3)) if turn is log else (min(low, 0.0), max(high * 1.05, 1e-12))
+    return lambda value: EDGE + (TRACK - EDGE) * (turn(value) - start) / (end - start)
+
+
+# ---- the pictures that a shared link shows ----
+
+
+def share(file: Path, title: str, sentence: str, draw: Callable[[Axes], object]) -> None:
+    """A picture of 1200 × 630 pixels: title, sentence, and below them what `draw` puts on an axes without frame."""
+    fig, ax = plotting.figure(figsize=(12, 6.3), dpi=100, layout="none")
+    ax.set_position((0.04, 0.05, 0.92, 0.58))
+    ax.axis("off")
+    draw(ax)
+    fig.text(0.04, 0.94, title, size=38, weight="bold", va="top")
+    fig.text(0.04, 0.81, textwrap.fill(sentence, 74), size=21, va="top", linespacing=1.4)
+    if title != COURSE:
+        fig.text(0.96, 0.03, COURSE, size=15, ha="right", color=plotting.COLOURS[0])
+    drawn = io.BytesIO()
+    fig.savefig(drawn, format="png")
+    plt.close(fig)
+    with Image.open(drawn) as image:
+        image.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(file, "png", optimize=True)
+
+
+def share_picture(file: Path, title: str, sentence: str, picture: Path) -> None:
+    """Shares a picture that a lesson shows."""
+    share(file, title, sentence, lambda ax: ax.imshow(plt.imread(picture)))
+
+
+def share_counts(file: Path, title: str, sentence: str, found: Mapping[str, list[pages.Verdict]]) -> None:
+    """Shares how often which verdict was found."""
+
+    def draw(ax):
+        for place, (name, count) in enumerate(verdict_counts(found).items()):
+            sign, colour = claims.SIGNS[name]
+            ax.barh(-place, count, color=colour, height=0.6)
+            ax.text(count, -place, f"  {sign} {count} {name}", size=24, va="center")
+        ax.set_xlim(0, 1.7 * max(verdict_counts(found).values()))
+
+    share(file, title, sentence, draw)
