@@ -8,7 +8,7 @@ from statistics import median
 import matplotlib.pyplot as plt
 import numpy as np
 import torch
-from IPython.display import display
+from IPython.display import Markdown, display
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
@@ -37,10 +37,12 @@ STYLE = {
 }
 
 
+plt.rcParams.update(STYLE)  # so that it also holds for legends and texts that are added later
+
+
 def figure(rows: int = 1, columns: int = 1, **options) -> tuple[Figure, Axes | np.ndarray]:
-    """`plt.subplots` in the course's style."""
-    with plt.rc_context(STYLE):
-        return plt.subplots(rows, columns, **options)
+    """`plt.subplots`, in the course's style."""
+    return plt.subplots(rows, columns, **options)
 
 
 def show(fig: Figure, alt: str) -> None:
@@ -53,8 +55,7 @@ def show(fig: Figure, alt: str) -> None:
     if not alt.strip():
         raise ValueError("alt is empty; say in a sentence what is to be seen in the figure")
     drawn, picture = io.BytesIO(), io.BytesIO()
-    with plt.rc_context(STYLE):
-        fig.savefig(drawn, format="png", dpi=DPI)
+    fig.savefig(drawn, format="png", dpi=DPI)
     letters = [text.get_fontsize() for text in fig.findobj(Text) if text.get_visible() and text.get_text().strip()]
     plt.close(fig)
     # 256 colours of its own are enough for a plot, and a third of the bytes.
@@ -65,6 +66,12 @@ def show(fig: Figure, alt: str) -> None:
     turns = not any(ax.images for ax in fig.axes)
     about = {"alt": alt, "invertible": turns, "letters": round(min(letters, default=0) * DPI / 72, 1)}
     display(data, metadata={"image/png": about}, raw=True)
+
+
+def show_table(*rows: Sequence) -> None:
+    """Displays rows of cells as a table; the first row names the columns."""
+    head, *body = ["| " + " | ".join(map(str, row)) + " |" for row in rows]
+    display(Markdown("\n".join([head, "|--" * len(rows[0]) + "|", *body])))
 
 
 def draw_heatmap(
@@ -232,8 +239,8 @@ class _Diagram:
         self.memory(states, memory, crosses)
         self.output(top, end)
         highest = max(states + 1, top + 1.3 + self.PART)
-        self.ax.set(xlim=(0, 111), ylim=(-0.75, highest))
-        self.figure.set_size_inches(11, 0.38 * (highest + 0.75))
+        self.ax.set(xlim=(0, 111), ylim=(-0.65, highest))
+        self.figure.set_size_inches(9.9, 0.37 * (highest + 0.65))
         self.ax.axis("off")
 
     def show(self) -> None:
@@ -246,14 +253,14 @@ class _Diagram:
 
     def box(self, x: float, y: float, kind: str, text: str) -> float:
         """Gives its upper edge."""
-        tall = 0.45 if kind == "norm" else self.PART
+        tall = 0.5 if kind == "norm" else self.PART
         self.ax.add_patch(plt.Rectangle((x - 15, y), 30, tall, fc=self.TINTS[kind], ec="black", lw=1))
         centre = "center" if "\n" in text else "center_baseline"
-        self.ax.text(x, y + tall / 2, text, ha="center", va=centre, fontsize=11.5)
+        self.ax.text(x, y + tall / 2, text, ha="center", va=centre, fontsize=13, linespacing=1.05)
         return y + tall
 
     def shape(self, x: float, y: float, shape: Sequence[int]) -> None:
-        self.ax.text(x + 1, y, " × ".join(map(str, shape)), va="center", fontsize=10.5, color="#333333")
+        self.ax.text(x + 1, y, " × ".join(map(str, shape)), va="center", fontsize=13, color="#333333")
 
     def when(self, prefix: str) -> int | None:
         """When, in the pass, the last module of this name ended; dropout does not count."""
@@ -290,7 +297,7 @@ class _Diagram:
         source = name == "encoder"
         embedding = self.model.source_embedding if source else self.model.target_embedding
         numbers = self.batch.source if source else self.batch.target_input
-        self.ax.text(x, -0.05, " ".join(words), ha="center", va="top", fontsize=12, style="italic")
+        self.ax.text(x, -0.05, " ".join(words), ha="center", va="top", fontsize=13, style="italic")
         self.arrow((x, 0), (x, 0.6))
         self.shape(x, 0.25, numbers.shape)
         rows, size = embedding.weight.shape
@@ -316,7 +323,7 @@ class _Diagram:
             outline = {"fill": False, "ec": "#777777", "lw": 1, "ls": (0, (4, 3))}
             self.ax.add_patch(plt.Rectangle((x - 19.5, low), 39, y - low + 0.02, **outline))
             label = f"{name} layer {number + 1}"
-            self.ax.text(x + 22 * side, (start + y) / 2, label, rotation=90, ha="center", va="center", fontsize=12)
+            self.ax.text(x + 22 * side, (start + y) / 2, label, rotation=90, ha="center", va="center", fontsize=13)
         self.said.append(f"a layer of the {name} has " + ", ".join(text.replace("\n", ", ") for *_, text in parts))
         if f"{name}.last" in self.shapes and not isinstance(stack.last, nn.Identity):
             self.shape(x, y + 0.36, at)
@@ -327,15 +334,15 @@ class _Diagram:
     def memory(self, y: float, memory: tuple, crosses: list) -> None:
         """From the encoder's end to every cross-attention."""
         x, shape = memory
-        gutter = 56
+        gutter = 54
         self.shape(x, y + 0.28, shape)
         for middle, name in crosses:
             self.arrow((x, y), (x, y + 0.6), (gutter, y + 0.6), (gutter, middle), (84 - 15, middle))
             text = " × ".join(map(str, self.shapes[f"{name}.key_projection"]))
-            style = {"ha": "center", "fontsize": 10.5, "color": "#333333", "zorder": 3}
+            style = {"ha": "center", "fontsize": 13, "color": "#333333", "zorder": 3}
             style["bbox"] = {"fc": "white", "ec": "none", "pad": 1}
-            self.ax.text((gutter + 68) / 2, middle + 0.12, "keys, values", va="bottom", **style)
-            self.ax.text((gutter + 68) / 2, middle - 0.14, text, va="top", **style)
+            self.ax.text((gutter + 69) / 2, middle + 0.12, "keys, values", va="bottom", **style)
+            self.ax.text((gutter + 69) / 2, middle - 0.14, text, va="top", **style)
         self.said.append(
             f"from the encoder's end arrows lead to the cross-attention of each decoder layer, {len(crosses)} in all"
         )

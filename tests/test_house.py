@@ -52,6 +52,7 @@ OUTSIDE = {
             "tools.mutants",
             "tools.pages",
             "tools.site",
+            "tools.web",
         ),
         *("tools.recording", "tools.restamp", "tools.seeds", "tools.slides", "tools.workbook"),
     },

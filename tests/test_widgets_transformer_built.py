@@ -17,8 +17,8 @@ def shown(frame):
     halves = [[float(n.replace("−", "-")) for n in re.findall(r">([^<]+)</tspan>", row)] for row in rows]
     cells = [halves[0] + halves[2], halves[1] + halves[3]]
     blue = " ".join(re.findall(r'd="([^"]*)" stroke="#0072b2"', frame))
-    hands = re.findall(r"M([\d.]+) 133L([\d.]+) ([\d.]+)", blue)
-    tips = [((float(x) - float(middle)) / 29, (133 - float(y)) / 29) for middle, x, y in hands]
+    hands = re.findall(r"M([\d.]+) 111L([\d.]+) ([\d.]+)", blue)
+    tips = [((float(x) - float(middle)) / 29, (111 - float(y)) / 29) for middle, x, y in hands]
     angles = re.findall(r">([\d.]+)°</text>", frame)
     return cells, tips, angles, float(re.search(r"<b>(−?-?[\d.]+)</b>", frame)[1])
 

@@ -39,7 +39,7 @@ function makeArrow(plane, kind, attributes = {}) {
   const shaft = make("line", group, kind === "query" ? { "stroke-dasharray": "6 3" } : {});
   const head = make("polygon", group, { stroke: "none" });
   const point = ([length, degrees], width) => {
-    const wide = 4 + width;
+    const wide = Math.min(4 + width, length);
     const tall = Math.min(2 * wide, length);
     group.setAttribute("transform", `rotate(${-degrees})`);
     shaft.setAttribute("x2", length - tall);
@@ -235,7 +235,10 @@ function render({ model, el }) {
     };
   }
   turned.map((word) => words.indexOf(word)).forEach((i) => {
-    const set = (polar) => (state.key_vectors = state.key_vectors.map((old, n) => (n === i ? toPoint(polar) : old)));
+    const set = ([length, degrees]) => {
+      const point = toPoint([Math.max(0.05, length), degrees]); // at 0 its direction would be lost
+      state.key_vectors = state.key_vectors.map((old, n) => (n === i ? point : old));
+    };
     keyArrows[i].point = makeHandle(`key of ${words[i]}`, keyArrows[i], UNIT, 1, () => toPolar(state.key_vectors[i]), set);
   });
   const setQuery = (polar) => (state.query = polar);

@@ -102,7 +102,8 @@ def _verdict(verdict: pages.Verdict, words: Mapping[str, str]) -> dict:
     parts = panels(record).values()
     first = [next(iter(part.judged)) for part in parts]
     sums = [*first, *(name for part in parts for name in part.figures), *claims.deciding(record)]
-    figures = list(dict.fromkeys(name for each in sums for name in each.split(" + ")))[:2]
+    terms = dict.fromkeys(name for each in sums for name in each.split(" + "))
+    figures = [name for name in terms if name in record["figures"]][:2]
     conditions = {"As said": record["as_said"], "Within limits": record["within"]}
     return {
         "record": record,
@@ -113,7 +114,7 @@ def _verdict(verdict: pages.Verdict, words: Mapping[str, str]) -> dict:
         "drawing": drawing(record, words) if record["kind"] == "experiment" else "",
         "link": "" if verdict.place == "page" else verdict.link.replace("[lesson", "[Lesson", 1),
         "runs": RUNS.get(verdict.runs, f"the same in {verdict.runs} runs with other seeds"),
-        "kind": f"By {record['kind']}.",
+        "kind": f"Kind of verdict: {record['kind']}.",
         "conditions": [(side, condition) for side, condition in conditions.items() if condition],
         "every_figure": [(name.replace("_", " "), claims.shown(value)) for name, value in record["figures"].items()],
     }

@@ -119,7 +119,8 @@ def polar(vector: np.ndarray | list[float]) -> tuple[float, float]:
 
 def arrow(length: float, degrees: float, width: float, colour: str, more: str = "") -> str:
     """From the origin."""
-    tip, wide = UNIT * length, 4 + width
+    tip = UNIT * length
+    wide = min(4 + width, tip)
     shaft = tip - min(2 * wide, tip)
     return (
         f'<g transform="rotate({-degrees:.1f})" fill="{colour}" stroke="{colour}">'

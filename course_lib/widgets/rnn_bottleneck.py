@@ -55,15 +55,15 @@ def memory_frame(words: Sequence[str], vocabulary: Sequence[str], length: int, n
     state, read = remember(sentence, vocabulary, numbers)
     right = [a == b for a, b in zip(sentence, read, strict=True)]
     tallest = np.abs(state).max() or 1
-    width = 560 / numbers
+    width = 500 / numbers
     bars = "".join(f"M{(i + 0.5) * width:.0f} 30v{-28 * value / tallest:.0f}" for i, value in enumerate(state))
     drawn = (
-        '<path d="M0 30h560" stroke="#999"/>'
+        '<path d="M0 30h500" stroke="#999"/>'
         f'<path d="{bars}" stroke="#0072b2" stroke-width="{max(1.5, 0.7 * width):.1f}"/>'
     )
     return (
         f"<div>in: {html.escape(' '.join(sentence))}</div>"
-        f"{svg(560, 60, drawn, f'a vector of {numbers} numbers', size=24)}"
+        f"{svg(500, 60, drawn, f'a vector of {numbers} numbers', size=20)}"
         f"<div>read back: {_marked(read, right)}</div>"
         f"<div><b>{sum(right)} of {length} words</b> survive in {numbers} numbers</div>"
     )

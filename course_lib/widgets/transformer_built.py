@@ -29,29 +29,29 @@ def position_code_frame(model_size: int, position: int, offset: int) -> str:
     halves = []
     for half in (range(hands // 2), range(hands // 2, hands)):
         cells, texts, circles, arcs, befores, afters = [], [], "", "", "", ""
-        for code, name, top in zip(codes, names, (31, 83), strict=True):
+        for code, name, top in zip(codes, names, (27, 67), strict=True):
             numbers = ""
             for place, value in enumerate(code[2 * half.start : 2 * half.stop]):
                 colour = (ORANGES if value > 0 else BLUES)[round(6 * abs(value) ** 0.7)]
                 cells.append(f'<path d="M{wide * place:g} {top}h{wide - 1:g}" stroke="#{colour}"/>')
                 numbers += f'<tspan x="{wide * (place + 0.5):g}">{_signed(value)}</tspan>'
             texts.append(f'<text y="{top + 4}" font-size="12" text-anchor="middle" fill="#000">{numbers}</text>')
-            texts.append("" if half.start else f'<text y="{top - 15}">{name}</text>')
+            texts.append("" if half.start else f'<text y="{top - 14}">{name}</text>')
         for place, hand in enumerate(half):
             x, (before, after) = 2 * wide * (place + 0.5), codes[:, 2 * hand : 2 * hand + 2]
-            texts.append(f'<text x="{x:g}" y="182" text-anchor="middle">{turned[hand]}</text>')
-            start, end = (f"{x + 29 * sin:.1f} {133 - 29 * cos:.1f}" for sin, cos in (before, after))
+            texts.append(f'<text x="{x:g}" y="156" text-anchor="middle">{turned[hand]}</text>')
+            start, end = (f"{x + 29 * sin:.1f} {111 - 29 * cos:.1f}" for sin, cos in (before, after))
             if 1 <= degrees[hand] < 359:
                 arcs += f"M{start}A29 29 0 {int(degrees[hand] > 180)} 1 {end}"
-            circles += f"M{x - 29:g} 133a29 29 0 1 1 0 .01"
-            befores += f"M{x:g} 133L{start}"
-            afters += f"M{x:g} 133L{end}"
+            circles += f"M{x - 29:g} 111a29 29 0 1 1 0 .01"
+            befores += f"M{x:g} 111L{start}"
+            afters += f"M{x:g} 111L{end}"
         drawn = (
             f'<g fill="none"><path d="{circles}" stroke="#999"/><path d="{arcs}" stroke="#e69f00" stroke-width="5"/>'
             f'<path d="{befores}" stroke="#888" stroke-width="3" stroke-dasharray="4 3"/>'
             f'<path d="{afters}" stroke="#0072b2" stroke-width="3"/><g stroke-width="22">{"".join(cells)}</g></g>'
         )
-        halves.append(svg(2 * wide * len(half), 190, drawn + "".join(texts), size=12))
+        halves.append(svg(2 * wide * len(half), 161, drawn + "".join(texts), size=12))
     product = codes[0] @ codes[1]
     said = f"{offset} {'position' if offset == 1 else 'positions'} on, the hands have turned by {', '.join(turned)}"
     return (

@@ -40,8 +40,8 @@ def decoder_frame(
             said.append(f"{title}, head {head + 1}: {html.escape(words[best])} {looks[best]:.2f}")
         tall = 42 + 18 * max(len(source), len(read))
         blocks.append(svg(80 + 51 * len(weights), tall, "".join(parts), size=12))
+    written = f"{html.escape(' '.join(read[:-1]))} <b>{html.escape(read[-1])}</b>"
     return (
-        f"<div>read so far: {html.escape(' '.join(read[:-1]))} <b>{html.escape(read[-1])}</b></div>"
-        f"{beside('; '.join(said), *blocks)}"
-        f"<div>and the next word is …</div>{likeliest(candidates, 3, 'likeliest next words')}"
+        f"<div>read so far: {written} · green: the next word</div>"
+        f"{beside('; '.join(said), *blocks)}{likeliest(candidates, 3, 'likeliest next words')}"
     )

@@ -140,6 +140,20 @@ def test_keys_turn_and_lengthen_and_the_arrow_glides(page, drawn):
     page.wait_for_function("document.querySelector('[aria-live]').textContent.startsWith('weights: the')")
 
 
+def test_an_arrow_made_as_short_as_it_can_be_keeps_its_direction(page, drawn):
+    page.emulate_media(reduced_motion="reduce")
+    read = drawn(explorer())
+    for selector in (QUERY, "[aria-label^='key of small']"):
+        page.locator(selector).focus()
+        for _ in range(17):
+            page.keyboard.press("ArrowDown")
+        page.keyboard.press("ArrowUp")
+    assert read()["query"] == [0.25, 120]
+    x, y = read()["keys"][1]
+    assert abs(x) < 1e-9 and -0.2 < y < 0
+    assert_is_attention(read(), VALUES)
+
+
 def test_a_click_sends_the_query_there(page, drawn):
     read = drawn(explorer())
     box = page.locator("svg").first.bounding_box()

@@ -41,7 +41,8 @@ def saved(path, cells=lambda cell: True):
     models = notebook.metadata.widgets[lessons.WIDGET_STATE]["state"]
     shown = [output.get("data", {}) for cell in filter(cells, notebook.cells) for output in cell.get("outputs", [])]
     states = [models[data[VIEW]["model_id"]]["state"] for data in shown if VIEW in data]
-    explorers = sum(not {"frames", "allowed", "key_vectors", "colours", "examples"}.isdisjoint(state) for state in states)
+    of_explorers = {"frames", "allowed", "key_vectors", "colours", "examples"}
+    explorers = sum(not of_explorers.isdisjoint(state) for state in states)
     return explorers, sum("question" in state for state in states)
 
 
@@ -66,4 +67,5 @@ def move(page, widget):
 def in_every_state(page, *judges):
     """What these functions of an explorer, in JavaScript, find while its controls are moved, which must not glide."""
     page.emulate_media(reduced_motion="reduce")
+    page.wait_for_function("!document.querySelector('.am-unwritten')")
     return page.evaluate(IN_EVERY_STATE.replace("JUDGES", f"[{', '.join(judges)}]"))
