@@ -9,7 +9,9 @@ const alike = (old, fresh) =>
   [...old.childNodes].every((child, i) => alike(child, fresh.childNodes[i]));
 function patch(old, fresh) {
   if (old.nodeValue !== fresh.nodeValue) old.nodeValue = fresh.nodeValue;
-  for (const { name, value } of fresh.attributes ?? []) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  for (const { name, value } of fresh.attributes ?? []) {
+    if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+  }
   old.childNodes.forEach((child, i) => patch(child, fresh.childNodes[i]));
 }
 function show(frame, html) {

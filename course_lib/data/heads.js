@@ -97,7 +97,8 @@ function render({ model, el }) {
     });
     arcs = colours.map((colour, head) => {
       const id = `am-tip-${head}-${name}`;
-      const tip = drawn("marker", svg, { id, viewBox: "0 0 8 8", refY: 4, orient: "auto", markerUnits: "userSpaceOnUse" });
+      const box = { viewBox: "0 0 8 8", refY: 4, orient: "auto", markerUnits: "userSpaceOnUse" };
+      const tip = drawn("marker", svg, { id, ...box });
       drawn("path", tip, { d: "M0 0L8 4L0 8z", fill: colour });
       const paths = drawn("g", svg, { fill: "none", stroke: colour, "marker-end": `url(#${id})` });
       return words.map(() => drawn("path", paths, {}));
@@ -128,8 +129,9 @@ function render({ model, el }) {
     const { sentence, layer, head: only, least, word } = now();
     if (frame.dataset.sentence !== `${sentence}`) build(sentence);
     inputs.forEach((follow) => follow(now()));
+    const floor = (head) => (only < 0 || only === head ? Math.max(least, LEAST) : Infinity);
     const seen = weights[sentence][layer].map((rows, head) =>
-      rows.map((row) => row.map((weight) => (weight >= Math.max(least, LEAST) && (only < 0 || only === head) ? weight : 0))),
+      rows.map((row) => row.map((weight) => (weight >= floor(head) ? weight : 0))),
     );
     const looks = seen.map((rows) => rows[word]);
     words.forEach((button, i) => {
@@ -137,7 +139,8 @@ function render({ model, el }) {
       button.tabIndex = i === model.get("chosen").word ? 0 : -1;
       numbers[i].replaceChildren();
       looks.forEach((row, head) => {
-        if (row[i] >= WRITTEN) make("span", numbers[i], { textContent: short(row[i]) }).style.setProperty("--head", colours[head]);
+        if (row[i] < WRITTEN) return;
+        make("span", numbers[i], { textContent: short(row[i]) }).style.setProperty("--head", colours[head]);
       });
     });
     // A line has room for as many numbers, and for arcs, as any word that looks needs: all stays in its place.
@@ -163,11 +166,14 @@ function render({ model, el }) {
         const weight = looks[head][i];
         path.setAttribute("d", arc(words[word], words[i], aside, 0.7 * size));
         path.setAttribute("stroke-width", ((0.1 + 0.4 * weight) * size).toFixed(1));
-        path.setAttribute("opacity", weight && 0.35 + 0.65 * weight);
+        path.setAttribute("opacity", weight && 0.45 + 0.55 * weight);
       });
     });
-    const found = looks.flatMap((row, head) => row.map((weight, i) => [weight, i, head])).filter(([weight]) => weight >= WRITTEN);
-    const told = found.sort((a, b) => b[0] - a[0]).map(([weight, i, head]) => `${words[i].textContent} ${short(weight)} (head ${head + 1})`);
+    const told = looks
+      .flatMap((row, head) => row.map((weight, i) => ({ weight, i, head })))
+      .filter(({ weight }) => weight >= WRITTEN)
+      .sort((one, other) => other.weight - one.weight)
+      .map(({ weight, i, head }) => `${words[i].textContent} ${short(weight)} (head ${head + 1})`);
     said.textContent = `${words[word].textContent} looks at: ${told.join(", ") || "nothing"}`;
   }
   const sizes = new ResizeObserver(draw);

@@ -106,7 +106,7 @@ class AttentionHeads(Live):
             a, b = start + aside - loop, x + aside + loop
             line = f"M{a} {leaves}C{a} {top:.0f} {b} {top:.0f} {b} {arrives}"
             parts.append(
-                f'<g opacity="{0.35 + 0.65 * weight:.2f}">'
+                f'<g opacity="{0.45 + 0.55 * weight:.2f}">'
                 f'<path d="{line}" fill="none" stroke="{colour}" stroke-width="{1 + 5 * weight:.1f}"/>'
                 f'<path d="M{b - 5} {arrives}h10l-5 {tip}z" fill="{colour}"/></g>'
             )

@@ -64,7 +64,7 @@ def test_arcs_and_numbers_are_the_weights(heads, page):
                 looks = given[layer, :, word].round(3)
                 opacity, width = page.evaluate(ARCS)
                 seen = looks >= 0.05
-                np.testing.assert_allclose(opacity, np.where(seen, 0.35 + 0.65 * looks, 0), atol=1e-9)
+                np.testing.assert_allclose(opacity, np.where(seen, 0.45 + 0.55 * looks, 0), atol=1e-9)
                 np.testing.assert_allclose(width, 16 * (0.1 + 0.4 * seen * looks), atol=0.051)
                 for numbers, column in zip(page.evaluate(NUMBERS), looks.T, strict=True):
                     np.testing.assert_allclose(numbers, column[column >= 0.1], atol=0.0051)

@@ -16,8 +16,8 @@ function grow() {
   const room = Math.max(0, 690 - used);
   if (drawings.length) {
     const boxes = drawings.map((drawing) => drawing.getBoundingClientRect()); // some stand side by side
-    const reach = (low, high) => (Math.max(...boxes.map((box) => box[high])) - Math.min(...boxes.map((box) => box[low]))) / Reveal.getScale();
-    const [wide, tall] = [reach("left", "right"), reach("top", "bottom")];
+    const reach = (low, high) => Math.max(...boxes.map((box) => box[high])) - Math.min(...boxes.map((box) => box[low]));
+    const [wide, tall] = [reach("left", "right") / Reveal.getScale(), reach("top", "bottom") / Reveal.getScale()];
     // Other frames of an explorer may be a few lines taller than the one now shown.
     slide.style.setProperty("--am-zoom", Math.min(2.2, 1120 / wide, Math.max(1, (tall + room - 60) / tall)));
   } else if (figures.length === 1) {
