@@ -172,8 +172,9 @@ def bench(arguments):
     from course_lib.tools import bench
 
     print(f"{speed.machine()}\n")
-    for compare in (bench.compare, bench.compare_heads, bench.compare_transformers, bench.compare_decoding, bench.drag):
-        print(compare(), flush=True, end="\n\n")
+    training = bench.compare, bench.compare_heads, bench.compare_transformers
+    for measured in (*training, bench.compare_decoding, bench.drag, bench.translate_in_page):
+        print(measured(), flush=True, end="\n\n")
 
 
 def mutants(arguments):

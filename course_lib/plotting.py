@@ -240,7 +240,7 @@ class _Diagram:
         self.output(top, end)
         highest = max(states + 1, top + 1.3 + self.PART)
         self.ax.set(xlim=(0, 111), ylim=(-0.65, highest))
-        self.figure.set_size_inches(9.9, 0.37 * (highest + 0.65))
+        self.figure.set_size_inches(9.9, 0.345 * (highest + 0.65))
         self.ax.axis("off")
 
     def show(self) -> None:

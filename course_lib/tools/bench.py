@@ -2,7 +2,8 @@
 
 `compare` trains the attention model beside its textbook form and beside no attention; `compare_heads` runs
 multi-head attention beside torch's own; `compare_transformers` trains the Transformer beside torch's own, and
-`compare_decoding` writes with and without the past; `drag` times an explorer that is dragged, where there is a browser.
+`compare_decoding` writes with and without the past; `drag` and `translate_in_page` time explorers,
+where there is a browser.
 
 It stands outside the floors, as `lessons` does: the verb `bench` imports it, and no module does.
 """
@@ -332,6 +333,7 @@ def measure_decoding(length: int, batch_size: int, source_length: int, rounds: i
             yield tuple(times)
 
 
+TYPE = "(line, text) => { line.value = text; line.dispatchEvent(new Event('input', { bubbles: true })); }"
 # From the first listener that hears of a move to the last: what the explorer does lies between.
 LISTEN = """(explorer) => {
   window.times = [];
@@ -343,12 +345,14 @@ LISTEN = """(explorer) => {
 }"""
 
 
-def drag(lesson: str = "03_scaled_dot_product", moves: int = 300) -> str:
-    """Drags the query of a lesson's deck round in Chromium; how long the script takes for a move."""
+@contextlib.contextmanager
+def deck_in_chromium(lesson: str):
+    """A page with a lesson's deck, made for the purpose; None where no browser is found."""
     named = os.environ.get("COURSE_CHROMIUM") or "chromium"
     chromium = next(filter(None, map(shutil.which, (named, "chromium-browser", "google-chrome"))), None)
     if chromium is None:
-        return "Dragging an explorer was not timed: no browser was found."
+        yield None
+        return
     from playwright.sync_api import sync_playwright
 
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
@@ -356,17 +360,43 @@ def drag(lesson: str = "03_scaled_dot_product", moves: int = 300) -> str:
         with playwright.chromium.launch(executable_path=chromium) as browser:
             page = browser.new_page(viewport={"width": 1280, "height": 720})
             page.goto(deck.as_uri())
-            page.locator(".am-plane").first.wait_for(state="attached")
-            page.locator(".am-plane").first.evaluate(LISTEN)
-            plane = page.locator(".am-plane svg").first.bounding_box()
-            x, y = (plane[start] + plane[size] / 2 for start, size in (("x", "width"), ("y", "height")))
-            query = page.locator(".am-plane [aria-label^=query] .am-grip").first.bounding_box()
-            page.mouse.move(*(query[start] + query[size] / 2 for start, size in (("x", "width"), ("y", "height"))))
-            page.mouse.down()
-            for move in range(moves):
-                page.mouse.move(x + 70 * math.cos(move / 20), y + 70 * math.sin(move / 20))
-            times = page.evaluate("times")
+            yield page
+
+
+def drag(lesson: str = "03_scaled_dot_product", moves: int = 300) -> str:
+    """Drags the query of a lesson's deck round in Chromium; how long the script takes for a move."""
+    with deck_in_chromium(lesson) as page:
+        if page is None:
+            return "Dragging an explorer was not timed: no browser was found."
+        page.locator(".am-plane").first.wait_for(state="attached")
+        page.locator(".am-plane").first.evaluate(LISTEN)
+        plane = page.locator(".am-plane svg").first.bounding_box()
+        x, y = (plane[start] + plane[size] / 2 for start, size in (("x", "width"), ("y", "height")))
+        query = page.locator(".am-plane [aria-label^=query] .am-grip").first.bounding_box()
+        page.mouse.move(*(query[start] + query[size] / 2 for start, size in (("x", "width"), ("y", "height"))))
+        page.mouse.down()
+        for move in range(moves):
+            page.mouse.move(x + 70 * math.cos(move / 20), y + 70 * math.sin(move / 20))
+        times = page.evaluate("times")
     return (
         f"Dragging the query of {lesson}, in Chromium: milliseconds of script a move, of {len(times)} moves.\n"
         f"median {statistics.median(times):.2f}, highest {max(times):.2f}"
+    )
+
+
+def translate_in_page(lesson: str = "06_transformer_trained", sentences: int = 100) -> str:
+    """Has the translator of a lesson's deck translate in Chromium; how long a sentence takes."""
+    with deck_in_chromium(lesson) as page:
+        if page is None:
+            return "Translating in the page was not timed: no browser was found."
+        line, test = page.locator(".am-translator input[type=text]"), toy_french().test
+        line.wait_for(state="attached")
+        times, longest = [], 20
+        pairs = [pair for (_, most), pairs in test.items() if most <= longest for pair in pairs[: sentences // 5]]
+        for pair in pairs:
+            line.evaluate(TYPE, " ".join(pair.source))
+            times.append(float(page.locator(".am-translator").get_attribute("data-milliseconds")))
+    return (
+        f"Translating in the page, in Chromium: milliseconds a sentence, of {len(times)} up to {longest} words.\n"
+        f"median {statistics.median(times):.1f}, highest {max(times):.1f}"
     )

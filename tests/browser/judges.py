@@ -175,8 +175,7 @@ HARD_TO_READ = """(root) => {
 # What cannot be read from the last row. In a picture it is known how high its smallest letters are as it was saved.
 UNREADABLE = """(root) => {
   const found = new Map();
-  // Boxes of elements are rounded to whole pixels.
-  const least = (name, size, wanted) => size < wanted - 0.3 && found.set(name,
+  const least = (name, size, wanted) => size < wanted - 0.05 && found.set(name,
     `${JSON.stringify(name.slice(0, 40))} is ${size.toFixed(1)} pixels high, ${wanted} are wanted`);
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
   const range = document.createRange();
@@ -193,7 +192,7 @@ UNREADABLE = """(root) => {
     const formula = node.localName === "mjx-container";
     if (!formula && !(node.nodeType === Node.TEXT_NODE && node.data.trim())) continue;
     const element = formula ? node : parent, drawn = parent.closest("svg") && parent.getScreenCTM().d;
-    const scale = drawn || parent.getBoundingClientRect().height / parent.offsetHeight || 1;  // of a slide, or a zoom
+    const scale = drawn || element.currentCSSZoom;
     const size = parseFloat(getComputedStyle(element).fontSize) * scale;
     const label = parent.closest(".am-explorer, svg, table, figcaption");
     least(formula ? "a formula" : node.data.trim(), size, label ? 20 : parent.closest("pre, code") ? 22 : 28);

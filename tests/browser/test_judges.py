@@ -128,3 +128,38 @@ def test_what_goes_wrong_on_a_page_is_kept(browser, script, said):
     page.wait_for_timeout(300)
     context.close()
     assert any(fault.startswith(said) for fault in watch.faults), watch.faults
+
+
+PICTURE = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='600' height='300'/>"
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ('<p style="font-size: 27px">words', '"words" is 27.0 pixels high, 28 are wanted'),
+        ('<pre style="font-size: 21px">code', '"code" is 21.0 pixels high, 22 are wanted'),
+        ('<table style="font-size: 19px"><td>1.0', '"1.0" is 19.0 pixels high, 20 are wanted'),
+        (
+            '<svg viewBox="0 0 100 100" width="150" height="150"><text y="50" font-size="12">a</text></svg>',
+            '"a" is 18.0 pixels high, 20 are wanted',
+        ),
+        (
+            '<div style="zoom: 1.25"><p style="font-size: 20px">zoomed</p></div>',
+            '"zoomed" is 25.0 pixels high, 28 are wanted',
+        ),
+        (
+            f'<img src="{PICTURE}" height="300" data-letters="16" alt="a curve">',
+            '"the letters of a curve" is 16.0 pixels high, 20 are wanted',
+        ),
+        (f'<img src="{PICTURE}" height="300" alt="a curve">', '"the letters of a curve" is 0.0 pixels high'),
+    ],
+)
+def test_what_cannot_be_read_from_the_last_row_is_seen(page, body, said):
+    (fault,) = judges.unreadable(page, root(page, body))
+    assert fault.startswith(said)
+
+
+def test_what_can_be_read_from_the_last_row_or_is_not_projected_is_no_fault(page):
+    large = '<p style="font-size: 28px">words</p><pre style="font-size: 22px">code</pre>'
+    picture = f'<img src="{PICTURE}" height="450" data-letters="16" alt="a curve">'
+    assert judges.unreadable(page, root(page, f'{large}{picture}<aside class="notes">small</aside>')) == []

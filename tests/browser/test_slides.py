@@ -57,13 +57,13 @@ def sheet(pictures):
 
 
 @pytest.mark.parametrize("name", [path.stem for path in lessons.find()])
-def test_every_slide_fits_and_is_typeset(name, decks, page, shots):
+def test_every_slide_fits_is_typeset_and_can_be_read_from_the_last_row(name, decks, page, shots):
     opened(page, decks[name])
     pictures, faults = [], []
     for number in range(page.evaluate("Reveal.getTotalSlides()")):
         slide = page.evaluate(GO, number)
         root = page.evaluate_handle("Reveal.getCurrentSlide()")
-        found = judges.overflow(page, root) + judges.untypeset(page, root)
+        found = judges.overflow(page, root) + judges.untypeset(page, root) + judges.unreadable(page, root)
         pictures.append(page.screenshot(type="jpeg"))
         if found:
             (shots / f"deck-{name}-{number:03d}.jpg").write_bytes(pictures[-1])
@@ -117,7 +117,14 @@ def explorer_in(window, number):
 
 @pytest.mark.parametrize(
     ("name", "number"),
-    [("00_warm_up", 0), ("02_bahdanau_attention", 0), ("03_scaled_dot_product", 0), ("03_scaled_dot_product", 2)],
+    [
+        ("00_warm_up", 0),
+        ("02_bahdanau_attention", 0),
+        ("02_bahdanau_attention", 1),
+        ("03_scaled_dot_product", 0),
+        ("03_scaled_dot_product", 2),
+        ("04_multi_head", 1),
+    ],
 )
 def test_what_is_moved_in_the_speaker_view_moves_on_the_projector_and_back(name, number, decks, page):
     opened(page, decks[name])
@@ -133,11 +140,11 @@ def test_what_is_moved_in_the_speaker_view_moves_on_the_projector_and_back(name,
         if moved.locator("[role=slider]").count():
             moved.locator("[role=slider]").last.press("ArrowUp")
             here.wait_for_timeout(500)  # it glides
-        elif moved.locator("[type=range]").count():
+        elif moved.locator("[type=range]:visible").count():
             value = moved.locator("[type=range]").first.input_value()
             moved.locator("[type=range]").first.press("ArrowLeft" if int(value) else "ArrowRight")
         else:
-            moved.locator("[type=checkbox], button").first.click()
+            moved.locator("[type=checkbox], button:visible").nth(there is speaker).click()
         there.wait_for_function(widgets.CHANGED, arg=[follows.element_handle(), before])
         assert here.evaluate(widgets.PICTURE, moved.element_handle()) == there.evaluate(
             widgets.PICTURE, follows.element_handle()

@@ -55,7 +55,6 @@ function render({ model, el }) {
 
 function start(model, el, spec) {
   const engine = new KINDS[spec.kind](spec), calm = matchMedia("(prefers-reduced-motion: reduce)");
-  const own = `translator-${model.get("name")}-${Math.random().toString(36).slice(2, 8)}`;
   const onPage = !document.getElementById("jupyter-config-data"); // there the address belongs to the reader
   const given = { ...KEPT, layer: spec.layers, ...model.get("start") };
   let state = { ...given, ...model.get("state"), ...(onPage ? spelledInAddress(spec) : {}) };
@@ -73,7 +72,7 @@ function start(model, el, spec) {
   const arcs = document.createElementNS(SVG, "svg");
   arcs.setAttribute("class", "am-arcs");
   arcs.setAttribute("aria-hidden", "true");
-  arcs.innerHTML = `<defs>${[0, 1, 2, 3].map((head) => `<marker id="${own}-${head}" class="am-head-${head}" viewBox="0 0 8 8"
+  arcs.innerHTML = `<defs>${[0, 1, 2, 3].map((head) => `<marker id="translator-head-${head}" class="am-head-${head}" viewBox="0 0 8 8"
     refX="6" refY="4" markerWidth="11" markerHeight="11" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 8 4 0 8z"/></marker>`).join("")}</defs>`;
   const stage = make("div", { class: "am-frame" }, english, french, arcs);
   const said = make("p", { class: "am-said", "aria-live": "polite" });
@@ -260,7 +259,7 @@ function start(model, el, spec) {
     path.setAttribute("d", `M${x(from) - spread} ${ends[0]}C${x(from) - 2 * spread} ${ends[2]} ${x(to) + 2 * spread} ${ends[3]} ${x(to) + spread} ${ends[1]}`);
     path.setAttribute("stroke-width", (1 + 6 * weight).toFixed(2));
     path.setAttribute("opacity", (0.3 + 0.7 * weight).toFixed(2));
-    path.setAttribute("marker-end", weight >= 0.1 ? `url(#${own}-${head})` : "");
+    path.setAttribute("marker-end", weight >= 0.1 ? `url(#translator-head-${head})` : "");
   }
 
   // ---- the address ----

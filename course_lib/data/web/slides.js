@@ -4,16 +4,19 @@ Reveal.initialize({
   width: 1280, height: 720, margin: 0, plugins: [RevealNotes],
 });
 
-// Figures and drawings are made for a page; on a slide they take the room that is left.
+// Figures and drawings are made for a page; on a slide they take the room that is left. So do words without a figure.
 function grow() {
   const slide = Reveal.getCurrentSlide();
   const figures = slide.querySelectorAll(".jp-RenderedImage img");
   const drawings = [...slide.querySelectorAll(".am-frame svg:not(.am-arcs)")];
-  if (slide.dataset.grown || figures.length + drawings.length === 0) return;
+  const words = !slide.querySelector("pre, .jupyter-widgets, script[type$='view+json']");
+  if (slide.dataset.grown || (figures.length + drawings.length === 0 && !words)) return;
   slide.dataset.grown = true;
-  const bottoms = [...slide.children].map((part) => part.getBoundingClientRect().bottom);
-  const used = (Math.max(...bottoms) - slide.getBoundingClientRect().top) / Reveal.getScale();
-  const room = Math.max(0, 690 - used);
+  const left = () => {
+    const bottoms = [...slide.children].map((part) => part.getBoundingClientRect().bottom);
+    return 690 - (Math.max(...bottoms) - slide.getBoundingClientRect().top) / Reveal.getScale();
+  };
+  const room = Math.max(0, left());
   if (drawings.length) {
     const boxes = drawings.map((drawing) => drawing.getBoundingClientRect()); // some stand side by side
     const reach = (low, high) => Math.max(...boxes.map((box) => box[high])) - Math.min(...boxes.map((box) => box[low]));
@@ -24,6 +27,16 @@ function grow() {
     const [width, height] = [figures[0].offsetWidth, figures[0].offsetHeight];
     figures[0].style.maxHeight = "none";
     figures[0].style.height = `${Math.min(height + room, (height * 1200) / width)}px`;
+  } else if (figures.length === 0) {
+    const cut = () => [...slide.querySelectorAll("table, mjx-math")].some((box) => {
+      const { right } = box.getBoundingClientRect();
+      return right > box.closest(".jp-Cell").getBoundingClientRect().right + 1;
+    });
+    const grown = [1.4, 1.3, 1.2, 1.1, 1].find((zoom) => {
+      slide.style.setProperty("--am-words", zoom);
+      return left() > 0 && !cut();
+    });
+    slide.style.setProperty("--am-words", grown ?? 1);
   }
 }
 Reveal.on("ready", grow);
