@@ -204,7 +204,8 @@ def test_the_verb_prints_all_tables_and_leaves_the_threads_as_they_were(corpus, 
     front_door.bench([])
     assert torch.get_num_threads() == before
     told = capsys.readouterr().out
-    models, heads, transformers, decoding, dragging = re.split("Multi-head|Training a T|Greedy|Dragging", told)
+    tables = re.split("Multi-head|Training a T|Greedy|Dragging|Translating", told)
+    models, heads, transformers, decoding, *in_page = tables
     rows = models.split("relative\n")[1].strip().splitlines()
     assert [re.split(r"  +", row)[0] for row in rows] == list(bench.SCORES)
     assert rows[0].endswith(" 1.00")
@@ -212,4 +213,5 @@ def test_the_verb_prints_all_tables_and_leaves_the_threads_as_they_were(corpus, 
     rows = transformers.split("relative\n")[1].strip().splitlines()
     assert [re.split(r"  +", row)[0] for row in rows] == ["nn.Transformer", "ours"]
     assert decoding.strip().splitlines()[-1].split()[0] == "3"
-    assert dragging.strip() == "an explorer was not timed: no browser was found."
+    timed = "was not timed: no browser was found."
+    assert [said.strip() for said in in_page] == [f"an explorer {timed}", f"in the page {timed}"]

@@ -11,7 +11,7 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from math import log
+from math import ceil, floor, log10
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,9 +42,11 @@ WORDS = {">": "above", "<": "below", ">=": "at least", "<=": "at most"}
 ALL_OR_ONE = {"min>": "each ", "max<": "each ", "max>": "the largest ", "min<": "the smallest "}
 # A drawing's measures, in pixels.
 WIDTH, TRACK, LETTERS, LINE = 290, 222, 12.5, 16
-EDGE = 6  # where a line begins: half a dot and its rim
+EDGE = 6  # between the end of a line and that of its scale: half a dot and its rim
 LONGEST = 46  # letters of a line
 ROWS = 5
+ROUND = (1, 1.5, 2, 3, 4, 5, 6, 8, 10)  # where a scale ends, times a power of ten
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 # ---- the ledger ----
@@ -60,11 +62,13 @@ def ledger(found: Mapping[str, list[pages.Verdict]]) -> str:
         place = group_of[found[claim][0].place] if found[claim] else WAITING
         groups[STRIKING if claim in ranks else place].append(_card(claim, found[claim]))
     counts = {name: (claims.SIGNS[name][0], count) for name, count in verdict_counts(found).items()}
-    counts[WAITS] = ("…", sum(not every for every in found.values()))
+    verdicts, waiting = sum(map(len, found.values())), sum(not every for every in found.values())
+    told = f"{len(found)} claims, some tested in two lessons: {verdicts} verdicts; {waiting} claims wait for their lesson."
+    counts[WAITS] = ("…", waiting)
     template = jinja2.Template(TEMPLATE.read_text(encoding="utf-8"), trim_blocks=True)
     filled = {group: every for group, every in groups.items() if every}
     return template.render(
-        groups=filled, counts=counts, sources=claims.sources(), waits=WAITS, look=lambda name: name.replace(" ", "-")
+        groups=filled, counts=counts, told=told, sources=claims.sources(), waits=WAITS, look=lambda name: name.replace(" ", "-")
     )
 
 
@@ -94,20 +98,22 @@ def _card(claim: str, every: list[pages.Verdict]) -> dict:
         "outcomes": [verdict.record["verdict"] for verdict in every] or [WAITS],
         "places": [v.place if v.place == "page" else f"lesson {number_of(v.place)}" for v in every] or ["later"],
         "verdicts": [_verdict(verdict, said.get("figure_words", {})) for verdict in every],
+        "several": len(every) > 1,
     }
 
 
 def _verdict(verdict: pages.Verdict, words: Mapping[str, str]) -> dict:
     record = verdict.record
-    parts = panels(record).values()
-    first = [next(iter(part.judged)) for part in parts]
-    sums = [*first, *(name for part in parts for name in part.figures), *claims.deciding(record)]
+    parts = panels(record)
+    first = [next(iter(part.judged)) for _, part in parts]
+    sums = [*first, *(name for _, part in parts for name in part.figures), *claims.deciding(record)]
     terms = dict.fromkeys(name for each in sums for name in each.split(" + "))
     figures = [name for name in terms if name in record["figures"]][:2]
     conditions = {"As said": record["as_said"], "Within limits": record["within"]}
     return {
         "record": record,
         "outcome": record["verdict"],
+        "place": f"Lesson {number_of(verdict.place)}" if verdict.place != "page" else "",
         "sign": claims.SIGNS[record["verdict"]][0],
         "limits": claims.bounds(record),
         "figures": [(called(name, words), claims.shown(record["figures"][name])) for name in figures],
@@ -131,8 +137,9 @@ def called(figure: str, words: Mapping[str, str]) -> str:
 class Compared(NamedTuple):
     """A part of a condition: the figures of which it says that they are above or below a threshold."""
 
-    words: str
+    sign: str
     threshold: float
+    made: str  # how the threshold is made from the figures `beside`, each of them ○; "" if it is a number
     judged: dict[str, float]  # by the figure's name; a sum has the names of its terms, joined by " + "
     beside: dict[str, float]  # figures from which the threshold is made
     met: bool
@@ -140,6 +147,10 @@ class Compared(NamedTuple):
     @property
     def figures(self) -> dict[str, float]:
         return self.judged | self.beside
+
+    @property
+    def words(self) -> str:
+        return f"{self.sign} {claims.shown(self.threshold) if self.made else f'{self.threshold:g}'}"
 
 
 def compared(condition: str, figures: Mapping[str, object]) -> Iterator[Compared]:
@@ -161,69 +172,106 @@ def _compared(left: ast.expr, sign: str, right: ast.expr, figures: Mapping[str, 
 
     if not used(left):
         left, sign, right = right, MIRRORED[sign], left
-    met, threshold, beside = TRUE[sign](value(left), value(right)), value(right), used(right)
+    met = TRUE[sign](value(left), value(right))
     if isinstance(left, ast.BinOp) and isinstance(left.op, ast.Sub):  # a - b > c is a > b + c
-        threshold, beside = threshold + value(left.right), used(left.right) | beside
-        left = left.left
+        left, right = left.left, ast.BinOp(left.right, ast.Add(), right)
     call = left.func.id if isinstance(left, ast.Call) else ""
     judged = {ast.unparse(node): value(node) for node in (left.args if call else [left])}
     if call == "abs" or not used(left):
         return None
-    words = f"{ALL_OR_ONE.get(call + sign[0], '')}{WORDS[sign]} {claims.shown(threshold)}"
-    return Compared(words, threshold, judged, beside, met)
+    sign = f"{ALL_OR_ONE.get(call + sign[0], '')}{WORDS[sign]}"
+    return Compared(sign, value(right), _made(right) if used(right) else "", judged, used(right), met)
 
 
-def panels(record: Mapping) -> dict[str, Compared]:
-    """The part of the condition on which a claim failed as it is said, and one by which it holds within limits.
+def _made(threshold: ast.expr) -> str:
+    formula = re.sub(r"[^\W\d]\w*\b(?!\()", "○", ast.unparse(threshold)).replace("*", "×")
+    for call, of_all, of_two in (("max", "the largest", "the larger"), ("min", "the smallest", "the smaller")):
+        formula = re.sub(rf"{call}\(○(, ○)+\)", f"{of_all} ○", formula)
+        formula = re.sub(rf"{call}\((.+), (.+)\)", rf"{of_two} of \1 and \2", formula)
+    return formula.replace("+ -", "− ").replace(" - ", " − ")
 
-    Where it holds, a part of the condition. A part that cannot be drawn is left out.
+
+def panels(record: Mapping) -> list[tuple[str, Compared]]:
+    """The part of the condition on which a claim failed as it is said, and two by which it holds within limits.
+
+    Where there are no limits, two parts of the condition. A part that cannot be drawn is left out.
     """
     said = list(compared(record["as_said"], record["figures"]))
     if record["verdict"] != claims.HOLDS:
         said = [part for part in said if not part.met]
-    within = list(compared(record["within"], record["figures"])) if record["verdict"] == claims.WITHIN else []
-    return {side: parts[0] for side, parts in (("as said", said), ("within limits", within)) if parts}
+    if record["verdict"] != claims.WITHIN:
+        return [("as said", part) for part in said[:2]]
+    within = list(compared(record["within"], record["figures"]))
+    return [*(("as said", part) for part in said[:1]), *(("within limits", part) for part in within[:2])]
 
 
 def drawing(record: Mapping, words: Mapping[str, str]) -> str:
     """An SVG: each figure as a dot on a line, and the threshold across the lines of those that are held against it."""
     drawn, told, y = [], [], 0
-    for side, part in panels(record).items():
-        y += LINE
-        drawn.append(_text(0, y, f"{'✓' if part.met else '✗'} {side}: {part.words}", "needed"))
+    parts = panels(record)
+    for side, part in parts:
+        equal = f"{part.sign} {part.made} = {claims.shown(part.threshold)}" if part.made else part.words
+        for line in textwrap.wrap(f"{'✓' if part.met else '✗'} {side}: {equal}", LONGEST - 5):
+            y += LINE
+            drawn.append(_text(0, y, line, "needed"))
         rows = list(part.figures.items())[:ROWS]
-        place = _scale([part.threshold, *(value for _, value in rows)])
+        place, ends = _scale([part.threshold, *(value for _, value in rows)])
         for number, (name, value) in enumerate(rows):
             for line in textwrap.wrap(called(name, words), LONGEST):
                 y += LINE
                 drawn.append(_text(0, y, line))
             y += LINE
-            drawn.append(f'<line class="track" x1="{EDGE}" x2="{TRACK}" y1="{y - 4}" y2="{y - 4}"/>')
+            drawn.append(f'<line class="track" x1="0" x2="{TRACK}" y1="{y - 4}" y2="{y - 4}"/>')
             if judged := number < len(part.judged):
                 x = place(part.threshold)
                 drawn.append(f'<line class="threshold" x1="{x:.1f}" x2="{x:.1f}" y1="{y - 11}" y2="{y + 3}"/>')
             kind = "judged" if judged else "beside"
             drawn.append(f'<circle class="{kind}" cx="{place(value):.1f}" cy="{y - 4}" r="5"/>')
             drawn.append(_text(TRACK + 9, y, claims.shown(value)))
+        y += LINE
+        drawn += [_text(x, y, end, kind) for x, end, kind in zip((0, TRACK), ends, ("end", "end right"), strict=True)]
         y += LINE // 2
         told.append(f"{side}, {part.words}: " + ", ".join(f"{called(n, words)} {claims.shown(v)}" for n, v in rows))
     if not drawn:
         return ""
+    beside = any(part.beside for _, part in parts)
+    y += LINE
+    drawn.append(_text(0, y, f"● measured{' · ○ compared with it' if beside else ''} · ┃ threshold", "end"))
+    if more := _comparisons(record) - len(parts):
+        y += LINE
+        drawn.append(_text(0, y, f"{more} more condition{'s' * (more > 1)} below: “How it was decided”", "end"))
     label = html.escape("; ".join(told))
-    box = f'width="{WIDTH}" height="{y}" viewBox="0 0 {WIDTH} {y}" font-size="{LETTERS}"'
+    box = f'width="{WIDTH}" height="{y + 4}" viewBox="0 0 {WIDTH} {y + 4}" font-size="{LETTERS}"'
     return f'<svg role="img" aria-label="{label}" {box}>{"".join(drawn)}</svg>'
 
 
+def _comparisons(record: Mapping) -> int:
+    """How many comparisons the conditions have."""
+    within = record["within"] if record["verdict"] == claims.WITHIN else ""
+    trees = [ast.parse(condition or "0", mode="eval") for condition in (record["as_said"], within)]
+    return sum(len(node.ops) for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Compare))
+
+
 def _text(x: float, y: float, text: str, kind: str = "") -> str:
-    return f'<text x="{x}" y="{y}"{f" class={kind}" if kind else ""}>{html.escape(text)}</text>'
+    marked = f' class="{kind}"' if kind else ""
+    return f'<text x="{x}" y="{y}"{marked}>{html.escape(text)}</text>'
 
 
 def _scale(values: list[float]):
-    """From a value to its x: from 0 on, or by orders of magnitude where one is far below the others."""
+    """From a value to its x, and what stands at both ends: from 0 on, or by powers of ten where one is far below."""
     low, high = min(values), max(values)
-    turn = log if low > 0 and high / low > 300 else float
-    start, end = (turn(low / 3), turn(high * 3)) if turn is log else (min(low, 0.0), max(high * 1.05, 1e-12))
-    return lambda value: EDGE + (TRACK - EDGE) * (turn(value) - start) / (end - start)
+    if low > 0 and high / low > 300:
+        turn, (start, end) = log10, (floor(log10(low)), ceil(log10(high)))
+        ends = f"10{str(start).translate(RAISED)}", f"by powers of ten … 10{str(end).translate(RAISED)}"
+    else:
+        turn, (start, end) = float, (-_rounded(-low) if low < 0 else 0, _rounded(high) if high > 0 else 1)
+        ends = f"{start:g}", f"{end:g}"
+    return lambda value: EDGE + (TRACK - 2 * EDGE) * (turn(value) - start) / (end - start), ends
+
+
+def _rounded(value: float) -> float:
+    unit = 10 ** floor(log10(value))
+    return next(times * unit for times in ROUND if times * unit >= value * (1 - 1e-9))
 
 
 # ---- the pictures that a shared link shows ----

@@ -37,6 +37,7 @@ SENTENCE = (
 TRANSLATED = [
     "the chicken did not cross the road because it was tired",
     "the chicken did not cross the road because it was wide",
+    "the cow did not cross the road because it was tired",
     "the small black cat sees the white dog",
     "this red cat that the dog hears does not eat",
 ]
@@ -227,7 +228,14 @@ def main_picture(stem):
 
 def translator():
     """What the first page has one move: the Transformer of lesson 6, at work."""
-    explorer = Translator("trained_transformer", TRANSLATED, {"at": {"side": "french", "place": 10}})
+    explorer = Translator(
+        "trained_transformer",
+        TRANSLATED,
+        {"at": {"side": "french", "place": 1}},
+        hint="A small Transformer translates this in your browser. Point at a word, or tap it: arcs run to what the model "
+        "looks at. Choose the sentence with “wide”: “il” becomes “elle”. And with a cow? Does it know what “it” is?",
+        apart=False,
+    )
     return f'<script>COURSE_MODELS_AT = "_static/models/"</script>{explorer.in_page("translator")}'
 
 

@@ -98,6 +98,8 @@ class Translator(Live):
         start: where it starts, by name: `at` ({"side": "french", "place": 3}), `layer` and `head` (from 1; head 0 is
             all), `off` (names of heads, such as "decoder.layers.1.cross_attention.0"), `without` ("residuals",
             "positions", "mask", or for the recurrent one "attention"), `temperature`, `beam` (1 or 4), `seed`.
+        hint: a line above it.
+        apart: whether the choices of layer, head, parts and writing are unfolded.
     Raises:
         ValueError: no such translator, no example, or a word of one that the translator has never read.
     """
@@ -107,9 +109,13 @@ class Translator(Live):
     name = traitlets.Unicode().tag(sync=True)
     examples = traitlets.List().tag(sync=True)
     start = traitlets.Dict().tag(sync=True)
+    hint = traitlets.Unicode().tag(sync=True)
+    apart = traitlets.Bool().tag(sync=True)
     state = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, name: str, examples: Sequence[str], start: dict | None = None):
+    def __init__(
+        self, name: str, examples: Sequence[str], start: dict | None = None, *, hint: str = "", apart: bool = True
+    ):
         _file(name)
         if not examples:
             raise ValueError("no example was given; the translator shows the first")
@@ -117,7 +123,8 @@ class Translator(Live):
         unknown = [word for text in examples for word in text.split() if word not in known]
         if unknown:
             raise ValueError(f"{unknown[0]!r} is none of the {len(known)} words that the translator has read")
-        super().__init__(name=name, examples=list(examples), start={"sentence": examples[0], **(start or {})})
+        start = {"sentence": examples[0], **(start or {})}
+        super().__init__(name=name, examples=list(examples), start=start, hint=hint, apart=apart)
         self.on_msg(lambda *told: self.send({"script": script(name)}))
 
     def summary(self) -> str:

@@ -208,9 +208,56 @@ def test_a_sentence_is_typed_or_clicked_together(opened):
     assert french(page) == "le petit chat noir dort".split()
     page.get_by_role("button", name="take the last word back").click()
     assert french(page) == "le petit chat noir".split()
-    line.fill("the zebra sleeps")
+    line.fill("The dog, sleeps.")
+    assert french(page) == "le chien dort".split()
+
+
+@pytest.mark.parametrize(("text", "key"), [("the zebra sleeps", ""), ("the zebra ", ""), ("the zebra", "Enter")])
+def test_a_word_that_it_has_never_read_is_named(text, key, opened):
+    page = opened()
+    page.get_by_role("textbox").fill(text)
+    if key:
+        assert page.get_by_role("alert").count() == 0  # it may be the beginning of a word
+        page.keyboard.press(key)
     assert "“zebra”" in page.get_by_role("alert").inner_text()
-    assert french(page) == "le petit chat noir".split()
+    assert page.locator(".am-stale").count() == 1
+    assert french(page) == RIGHT
+    page.get_by_role("textbox").fill("the dog sleeps")
+    assert page.locator(".am-stale").count() == 0
+
+
+def test_the_temperature_is_dragged(opened):
+    page = opened()
+    box = page.get_by_role("slider").bounding_box()
+    page.mouse.move(box["x"] + 8, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    for step in range(1, 11):
+        page.mouse.move(box["x"] + box["width"] * step / 10, box["y"] + box["height"] / 2)
+    page.mouse.up()
+    assert page.get_by_role("slider").input_value() == "30"
+    assert page.locator(".am-choices output").inner_text() == "3.0"
+
+
+def test_what_changes_nothing_is_said_to(opened):
+    page = opened()
+    told = page.locator(".am-same")
+    assert told.inner_text() == ""
+    page.get_by_role("button", name="English looks at English, layer 1, head 1: switch off").click()
+    assert "The French is the same" in told.inner_text()
+    page.get_by_role("button", name="positions").click()
+    assert told.inner_text() == ""
+
+
+def test_a_head_that_is_off_takes_no_share_of_another_attention(opened):
+    page = opened()
+    own = page.locator(".am-line[lang=fr] small")
+    page.get_by_role("button", name="il", exact=True).hover()
+    before = own.all_inner_texts()
+    page.get_by_role("button", name="French looks at English, layer 2, head 1: switch off").click()
+    page.get_by_role("button", name="il", exact=True).hover()
+    after = own.all_inner_texts()
+    assert french(page) == RIGHT
+    assert [float(share or 0) for share in after] == pytest.approx([float(share or 0) for share in before], abs=0.03)
 
 
 ARCS = """() => [...document.querySelectorAll(".am-arcs > path")].map(({ dataset, attributes }) => (
@@ -240,7 +287,7 @@ def test_arcs_are_as_wide_as_the_weights(opened, name):
     shares = [float(text or 0) for text in page.locator(".am-line[lang=en] small").all_inner_texts()]
     assert shares == pytest.approx([share if share >= 0.05 else 0 for share in weights.mean(0)], abs=0.006)
     strongest = CHICKEN.split()[weights.mean(0).argmax()]
-    assert f"it looks at: {strongest}" in page.locator(".am-said").inner_text()
+    assert f"the model looks at: in the English {strongest}" in page.locator(".am-said").inner_text()
 
 
 def test_an_english_word_looks_at_english_words(opened):
@@ -262,7 +309,6 @@ def test_layer_head_and_switches_change_what_is_seen(opened):
     assert french(page) != RIGHT
     page.get_by_role("button", name="all as it was").click()
     assert french(page) == RIGHT
-    page.get_by_text("Switch single heads off").click()
     page.get_by_role("button", name="French looks at English, layer 2, head 1: switch off").click()
     assert not any(arc["key"].endswith("-0") and "english" in arc["key"][6:] for arc in page.evaluate(ARCS))
 
@@ -272,7 +318,7 @@ def test_every_state_has_an_address(opened):
     page.get_by_role("textbox").fill("the small black cat")
     page.get_by_role("group", name="layer").get_by_text("1", exact=True).click()
     page.get_by_role("button", name="residuals").click()
-    page.get_by_role("button", name="draw again").click()
+    page.get_by_role("button", name="draw other words").click()
     page.locator(".am-line[lang=fr] .am-word").first.click()
     kept, arcs = french(page), page.evaluate(ARCS)
     page.goto(page.url)

@@ -4,8 +4,12 @@
 const SVG = "http://www.w3.org/2000/svg";
 const KEPT = { sentence: "", layer: 2, head: 0, off: [], without: [], temperature: 0, beam: 1, seed: 1, at: null };
 const SWITCHES = {
-  transformer: { residuals: "residuals", positions: "positions", mask: "the mask" },
-  recurrent: { attention: "attention (all words count alike)" },
+  transformer: {
+    residuals: ["residuals", "the sums around each part"],
+    positions: ["positions", "the code that says where a word stands"],
+    mask: ["the mask", "which hides later words; without it, words are read anew when others follow"],
+  },
+  recurrent: { attention: ["attention", "all words then count alike"] },
 };
 const ATTENTIONS = {
   "English looks at English": (layer) => `encoder.layers.${layer}.self_attention`,
@@ -14,8 +18,11 @@ const ATTENTIONS = {
 };
 const FAINT = 0.03; // no arc is drawn for less weight
 
+const lineage = (element) => (element ? [element, ...lineage(element.parentElement)] : []);
+
 function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
+  if (["button", "input", "select"].includes(tag)) element.dataset.lmSuppressShortcuts = "true"; // else JupyterLab takes the keys
   for (const [name, value] of Object.entries(attributes))
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else if (value !== false) element.setAttribute(name, value === true ? "" : value);
@@ -58,14 +65,24 @@ function start(model, el, spec) {
   const onPage = !document.getElementById("jupyter-config-data"); // there the address belongs to the reader
   const given = { ...KEPT, layer: spec.layers, ...model.get("start") };
   let state = { ...given, ...model.get("state"), ...(onPage ? spelledInAddress(spec) : {}) };
-  let written = null, hovered = null, timer = 0;
+  let written = null, hovered = null, timer = 0, typing = false;
 
-  // ---- what is on the page ----
+  // ---- what is on the page; `buttons` know whether they are pressed ----
 
-  const examples = make("select", { "aria-label": "sentence", oninput: () => change({ sentence: examples.value, at: given.at }) },
-    ...model.get("examples").map((text) => new Option(text, text)));
+  const buttons = [];
+  function toggle(text, pressed, press, attributes = {}) {
+    const button = make("button", { type: "button", onclick: press, ...attributes }, text);
+    buttons.push([button, pressed]);
+    return button;
+  }
+  const group = (name, ...children) => make("div", { role: "group", "aria-label": name }, make("span", {}, name), ...children);
+  const flipped = (list, value) => (list.includes(value) ? list.filter((other) => other !== value) : [...list, value]);
+
+  const ownWords = new Option("your own sentence", "");
+  const examples = make("select", { "aria-label": "sentence", oninput: () => examples.value && change({ sentence: examples.value, at: given.at }) },
+    ...model.get("examples").map((text) => new Option(text, text)), ownWords);
   const line = make("input", { type: "text", "aria-label": "English sentence", spellcheck: "false", autocomplete: "off", lang: "en",
-    oninput: () => change({ sentence: line.value.toLowerCase(), at: null }) });
+    oninput: () => type(/\p{L}$/u.test(line.value)), onchange: () => type(false) });
   const next = make("div", { class: "am-next", role: "group", "aria-label": "words that may come next" });
   const wrong = make("p", { class: "am-unknown", role: "alert" });
   const english = make("div", { class: "am-line", lang: "en" }), french = make("div", { class: "am-line", lang: "fr" });
@@ -74,57 +91,46 @@ function start(model, el, spec) {
   arcs.setAttribute("aria-hidden", "true");
   arcs.innerHTML = `<defs>${[0, 1, 2, 3].map((head) => `<marker id="translator-head-${head}" class="am-head-${head}" viewBox="0 0 8 8"
     refX="6" refY="4" markerWidth="11" markerHeight="11" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 8 4 0 8z"/></marker>`).join("")}</defs>`;
-  const stage = make("div", { class: "am-frame" }, english, french, arcs);
-  const said = make("p", { class: "am-said", "aria-live": "polite" });
-  const controls = make("div", { class: "am-choices" });
-
-  const toggle = (text, pressed, press, attributes = {}) =>
-    make("button", { type: "button", "aria-pressed": String(pressed), onclick: press, ...attributes }, text);
-  const group = (name, ...children) => make("div", { role: "group", "aria-label": name }, make("span", {}, name), ...children);
-  const flipped = (list, value) => (list.includes(value) ? list.filter((other) => other !== value) : [...list, value]);
+  const stage = make("div", { class: "am-frame" }, arcs, english, french);
+  const said = make("p", { class: "am-said", "aria-live": "polite" }), same = make("p", { class: "am-same", "aria-live": "polite" });
 
   const heads = Array.from({ length: spec.heads }, (_, head) => head), layers = Array.from({ length: spec.layers }, (_, i) => i);
   const headName = (name, head) => `${name}.${head}`;
-
-  function drawControls() {
-    const focus = [...controls.querySelectorAll("button, input")].indexOf(document.activeElement);
-    const rows = [];
-    if (spec.heads > 1) {
-      rows.push(group("layer", ...layers.map((i) => toggle(i + 1, state.layer === i + 1, () => change({ layer: i + 1 })))));
-      rows.push(group("head", ...["all", ...heads.map((head) => head + 1)].map((text, head) =>
-        toggle(text, state.head === head, () => change({ head }), head ? { class: `am-head-${head - 1}` } : {}))));
-    }
-    rows.push(group("switch off", ...Object.entries(SWITCHES[spec.kind]).map(([name, text]) =>
-      toggle(text, state.without.includes(name), () => change({ without: flipped(state.without, name) })))));
-    const slider = make("input", { type: "range", min: 0, max: 30, value: Math.round(state.temperature * 10), "aria-label": "temperature",
-      "aria-valuetext": state.temperature ? String(state.temperature) : "0: the likeliest word",
-      oninput: () => change({ temperature: slider.value / 10, beam: 1 }) });
-    rows.push(group("temperature", slider, make("output", {}, state.temperature.toFixed(1)),
-      toggle("draw again", false, () => change({ seed: state.seed + 1, temperature: state.temperature || 1, beam: 1 })),
-      toggle("beam of 4", state.beam > 1, () => change({ beam: state.beam > 1 ? 1 : 4, temperature: 0 }))));
-    if (spec.heads > 1) rows.push(headGrid());
-    const whole = make("button", { type: "button", onclick: () => change({ ...given, sentence: state.sentence, at: state.at }) }, "all as it was");
-    const share = make("button", { type: "button", onclick: () => navigator.clipboard?.writeText(location.href)
-      .then(() => (share.textContent = "copied")) }, "copy the address of this");
-    rows.push(make("div", { role: "group" }, whole, ...(onPage ? [share] : [])));
-    controls.replaceChildren(...rows);
-    if (focus >= 0) controls.querySelectorAll("button, input")[focus]?.focus();
-  }
+  const slider = make("input", { type: "range", min: 0, max: 30, "aria-label": "temperature",
+    oninput: () => change({ temperature: slider.value / 10, beam: 1 }) });
+  const temperature = make("output");
+  const choices = make("div", { class: "am-choices" },
+    ...(spec.heads > 1 ? [
+      group("layer", ...layers.map((i) => toggle(i + 1, () => state.layer === i + 1, () => change({ layer: i + 1 })))),
+      group("head", ...["all", ...heads.map((head) => head + 1)].map((text, head) =>
+        toggle(text, () => state.head === head, () => change({ head }), head ? { class: `am-head-${head - 1}` } : {}))),
+    ] : []),
+    group("switch off", ...Object.entries(SWITCHES[spec.kind]).map(([name, [text, why]]) =>
+      toggle(text, () => state.without.includes(name), () => change({ without: flipped(state.without, name) }), { title: why }))),
+    group("temperature", slider, temperature,
+      toggle("draw other words", () => false, () => change({ seed: state.seed + 1, temperature: state.temperature || 1, beam: 1 })),
+      toggle("beam of 4", () => state.beam > 1, () => change({ beam: state.beam > 1 ? 1 : 4, temperature: 0 }), { title: "keeps the four best beginnings, not only the best" })),
+    ...(spec.heads > 1 ? [headGrid()] : []));
+  const share = make("button", { type: "button", onclick: () => navigator.clipboard?.writeText(location.href)
+    .then(() => (share.textContent = "copied")) }, "copy the address of this");
+  const whole = toggle("all as it was", () => false, () => change({ ...given, sentence: state.sentence, at: state.at }));
+  const apart = make("details", { open: model.get("apart") }, make("summary", {}, "Take it apart"), choices,
+    make("div", { class: "am-choices am-ends" }, whole, ...(onPage ? [share] : [])));
 
   function headGrid() {
     const cells = Object.entries(ATTENTIONS).map(([title, name]) => make("tr", {}, make("th", { scope: "row" }, title),
       ...layers.flatMap((layer) => heads.map((head) => {
-        const part = headName(name(layer), head), off = state.off.includes(part);
-        return make("td", {}, toggle(off ? "✗" : head + 1, off, () => change({ off: flipped(state.off, part) }),
+        const part = headName(name(layer), head);
+        return make("td", {}, toggle(head + 1, () => state.off.includes(part), () => change({ off: flipped(state.off, part) }),
           { class: `am-head-${head}`, "aria-label": `${title}, layer ${layer + 1}, head ${head + 1}: switch off` }));
       }))));
     const top = make("tr", {}, make("td"), ...layers.map((layer) => make("th", { scope: "col", colspan: spec.heads }, `layer ${layer + 1}`)));
-    return make("details", { open: state.off.length > 0 }, make("summary", {}, "Switch single heads off"), make("table", {}, top, ...cells));
+    return make("table", {}, make("caption", {}, "Single heads: click one to switch it off"), top, ...cells);
   }
 
   // ---- from a state to French ----
 
-  const words = () => state.sentence.trim().split(/\s+/).filter(Boolean);
+  const words = () => state.sentence.split(/[\s.,;:!?]+/).filter(Boolean);
   const number = (word) => spec.source.indexOf(word, 4); // behind the marks
 
   function change(more) {
@@ -135,18 +141,29 @@ function start(model, el, spec) {
     el.dispatchEvent(new CustomEvent("am-told", { bubbles: true, detail: state }));
   }
 
+  // A word that is being typed is not yet wrong.
+  function type(on) {
+    typing = on;
+    change({ sentence: line.value.toLowerCase(), at: null });
+  }
+
   function show() {
     const typed = words(), unknown = typed.filter((word) => number(word) < 0);
     if (document.activeElement !== line) line.value = state.sentence;
-    examples.value = state.sentence;
+    const kept = model.get("examples").includes(state.sentence);
+    examples.value = kept ? state.sentence : "";
+    ownWords.hidden = kept;
     offer(typed);
-    // A word that is being typed is not yet wrong.
-    const typing = document.activeElement === line && !/\s$/.test(line.value) && unknown.at(-1) === typed.at(-1);
-    const said = (typing ? unknown.slice(0, -1) : unknown).map((word) => `“${word}”`).join(", ");
-    wrong.textContent = said && `It has never read ${said}: it knows ${spec.source.length - 4} words.`;
+    const unended = typing && unknown.at(-1) === typed.at(-1);
+    const named = (unended ? unknown.slice(0, -1) : unknown).map((word) => `“${word}”`).join(", ");
+    wrong.textContent = named && `It has never read ${named}, so it cannot translate this: it knows ${spec.source.length - 4} words, and offers those that may come next.`;
+    stage.classList.toggle("am-stale", unknown.length > 0);
     const key = JSON.stringify([typed, state.off, state.without, state.temperature, state.beam, state.seed]);
     if (!unknown.length && written?.key !== key) write(typed, key);
-    drawControls();
+    for (const [button, pressed] of buttons) button.setAttribute("aria-pressed", String(pressed()));
+    if (document.activeElement !== slider) slider.value = Math.round(state.temperature * 10);
+    temperature.textContent = state.temperature ? state.temperature.toFixed(1) : "0, the likeliest word";
+    slider.setAttribute("aria-valuetext", temperature.textContent);
     look();
     spellInAddress(given, state);
   }
@@ -155,19 +172,30 @@ function start(model, el, spec) {
     const { without, off, temperature, beam: width, seed } = state, began = performance.now();
     const choices = { ...WHOLE, off, temperature, beam: width, seed, even: without.includes("attention") };
     for (const name of without) if (name in choices) choices[name] = false;
-    const empty = { words: [], looks: [], maps: [] };
-    written = { key, source: typed, ...(typed.length ? translate(engine, typed.map(number), choices) : empty) };
+    const empty = { words: [], looks: [], maps: [], logits: [] }, numbers = typed.map(number);
+    const chosen = state.at?.side === "french" && written?.french[state.at.place];
+    written = { key, source: typed, ...(typed.length ? translate(engine, numbers, choices) : empty) };
     el.dataset.milliseconds = (performance.now() - began).toFixed(1);
+    const changed = off.length || without.length || temperature || width > 1;
+    const alike = changed && typed.length && String(translate(engine, numbers).words) === String(written.words);
+    same.textContent = alike ? "The French is the same as before anything was changed." : "";
     written.ended = written.words.at(-1) === EOS;
     written.french = written.words.filter((word) => word !== EOS).map((word) => spec.target[word]);
+    const again = written.french.indexOf(chosen); // the chosen word, wherever it now stands
+    if (again >= 0) state = { ...state, at: { side: "french", place: again } };
     english.replaceChildren(...typed.map((word, place) => wordButton(word, "english", place)));
     const shown = written.french.map((word, place) => wordButton(word, "french", place));
     french.replaceChildren(...shown, ...(typed.length && !written.ended ? ["…"] : []));
     clearInterval(timer);
+    stage.classList.toggle("am-writing", !calm.matches);
     if (calm.matches) return;
     let count = 0; // word by word
     shown.forEach((button) => button.classList.add("am-unwritten"));
-    timer = setInterval(() => (count < shown.length ? shown[count++].classList.remove("am-unwritten") : clearInterval(timer)), 90);
+    timer = setInterval(() => {
+      if (count < shown.length) return shown[count++].classList.remove("am-unwritten");
+      stage.classList.remove("am-writing");
+      clearInterval(timer);
+    }, 90);
   }
 
   function wordButton(word, side, place) {
@@ -177,12 +205,13 @@ function start(model, el, spec) {
   }
 
   function offer(typed) {
-    const follows = spec.follows[typed.at(-1) ?? ""] ?? [];
-    const append = (word) => change({ sentence: [...typed, word].join(" "), at: null });
-    const back = make("button", { type: "button", "aria-label": "take the last word back", onclick: () =>
-      change({ sentence: typed.slice(0, -1).join(" "), at: null }) }, "⌫");
-    next.replaceChildren(...(typed.length ? [back] : []),
-      ...follows.map((word) => make("button", { type: "button", onclick: () => append(word) }, word)));
+    if (next.dataset.after === typed.join(" ")) return; // else a click on one of them would find it gone
+    next.dataset.after = typed.join(" ");
+    const known = typed.filter((word) => number(word) >= 0), follows = spec.follows[known.at(-1) ?? ""] ?? [];
+    const to = (text, kept, name = text) => make("button", { type: "button", "aria-label": name, onclick: () =>
+      change({ sentence: kept.join(" "), at: null }) }, text);
+    next.replaceChildren(make("span", {}, "next word:"), ...follows.map((word) => to(word, [...known, word])),
+      ...(typed.length ? [to("⌫", typed.slice(0, -1), "take the last word back")] : []));
   }
 
   // ---- arcs ----
@@ -205,6 +234,9 @@ function start(model, el, spec) {
   const buttonAt = ({ side, place }) => (side === "english" ? english : french).children[place];
 
   function look() {
+    // Words hide the arcs that pass below them, so they need the colour of the page.
+    const papers = lineage(el).map((element) => getComputedStyle(element).backgroundColor);
+    stage.style.setProperty("--am-paper", papers.find((colour) => !/^(transparent|rgba\(.*, 0\))$/.test(colour)) ?? "Canvas");
     const at = [hovered, state.at].find((there) => there && buttonAt(there)?.matches?.("button"));
     stage.querySelectorAll(".am-word").forEach((button) => {
       button.classList.remove("am-at", "am-seen");
@@ -215,9 +247,10 @@ function start(model, el, spec) {
     if (at && written) {
       buttonAt(at).classList.add("am-at");
       const found = targets(at), shares = new Map();
-      const count = state.head ? 1 : new Set(found.map(({ side, head }) => side + head)).size / new Set(found.map(({ side }) => side)).size;
+      const heads = (where) => new Set(found.filter(({ side }) => side === where).map(({ head }) => head)).size;
+      const counts = { english: heads("english"), french: heads("french") };
       for (const target of found) {
-        const button = buttonAt(target), share = (shares.get(button) ?? 0) + target.weight / count;
+        const button = buttonAt(target), share = (shares.get(button) ?? 0) + target.weight / counts[target.side];
         shares.set(button, share);
         if (target.weight >= FAINT) drawArc(old, at, target);
       }
@@ -225,14 +258,29 @@ function start(model, el, spec) {
         if (share >= 0.1) button.classList.add("am-seen");
         button.lastChild.textContent = share >= 0.05 ? share.toFixed(2).replace("0.", ".") : "";
       }
-      const strongest = [...shares].sort((a, b) => b[1] - a[1]).filter(([, share]) => share >= 0.1).slice(0, 4);
-      const which = spec.heads > 1 ? ` in layer ${state.layer}, ${state.head ? `head ${state.head}` : "mean of the heads"}` : "";
-      said.textContent = `${at.side === "english" ? "Reading" : "Writing"} “${buttonAt(at).firstChild.textContent}”${which}, it looks at: ${
-        strongest.map(([button, share]) => `${button.firstChild.textContent} ${share.toFixed(2)}`).join(", ") || "nothing in particular"}.`;
-    } else if (written) {
-      said.textContent = `French: ${written.french.join(" ")}. Point at a word to see what it looks at.`;
+      const told = (line, where) => {
+        const named = [...shares].filter(([button, share]) => button.parentNode === line && share >= 0.1)
+          .sort((a, b) => b[1] - a[1]).slice(0, 3).map(([button, share]) => `${button.firstChild.textContent} ${share.toFixed(2)}`);
+        return named.length ? `${where} ${named.join(", ")}` : "";
+      };
+      const beginning = 1 - [...shares].reduce((rest, [button, share]) => rest + (button.parentNode === french && share), 0);
+      const rest = at.side === "french" && counts.french && beginning >= 0.1 ? [`at the mark of the beginning ${beginning.toFixed(2)}`] : [];
+      const where = at.side === "english" ? [told(english, "")] : [told(english, "in the English"), told(french, "in the French so far"), ...rest];
+      const which = spec.heads > 1 ? ` (layer ${state.layer}, ${state.head ? `head ${state.head}` : "all heads"})` : "";
+      said.textContent = `${at.side === "english" ? "Reading" : "Writing"} “${buttonAt(at).firstChild.textContent}”, the model looks at: ${
+        where.filter(Boolean).join("; ").trim() || "nothing in particular"}${which}.${surely(at)}`;
+    } else if (written?.french.length) {
+      said.textContent = `French: ${written.french.join(" ")}. Point at a word, or tap it, to see what the model looks at.`;
     }
     old.forEach((path) => path.remove());
+  }
+
+  // How sure the model was of a French word, and of which it thought next.
+  function surely({ side, place }) {
+    const logits = side === "french" && written.logits?.[place];
+    if (!logits) return "";
+    const ranked = softmax(logits).map((p, word) => [p, word]).sort(([a], [b]) => b - a).slice(0, 3);
+    return ` It was between: ${ranked.map(([p, word]) => `${spec.target[word]} ${p.toFixed(3)}`).join(", ")}.`;
   }
 
   function drawArc(old, at, { side, place, head, weight }) {
@@ -286,7 +334,8 @@ function start(model, el, spec) {
     show();
   });
   new ResizeObserver(look).observe(stage);
-  el.replaceChildren(make("div", { class: "am-type" }, examples, line, next, wrong), stage, said, controls);
+  const hint = make("p", { class: "am-hint" }, model.get("hint"));
+  el.replaceChildren(hint, make("div", { class: "am-type" }, examples, line, next, wrong), stage, said, same, apart);
   show();
 }
 

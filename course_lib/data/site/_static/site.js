@@ -61,6 +61,7 @@
   function addFilter(counts) {
     const cards = [...document.querySelectorAll(".claim")].map(({ dataset, parentElement }) => ({
       box: parentElement,
+      parts: [...parentElement.querySelectorAll(".verdict")],
       verdict: dataset.verdicts.split(";"),
       lesson: dataset.places.split(";"), // one for each verdict
       words: parentElement.textContent.toLowerCase(),
@@ -70,6 +71,8 @@
       <label>Lesson <select name="lesson"><option value="">any</option></select></label>
       <label>Words <input type="search" name="words"></label> <output></output>`;
     const [verdict, lesson, words] = filter.elements;
+    const groups = [...new Set(cards.map(({ box }) => box.parentElement))];
+    const entries = document.querySelectorAll(".groups li");
     const told = filter.querySelector("output");
     new Set(cards.flatMap((card) => card.verdict)).forEach((name) => verdict.add(new Option(name)));
     [...new Set(cards.flatMap((card) => card.lesson))]
@@ -78,21 +81,44 @@
 
     function choose() {
       const wanted = words.value.toLowerCase().split(/\s+/);
-      for (const card of cards)
-        card.box.hidden = !(
-          card.verdict.some((name, i) => [name, ""].includes(verdict.value) && [card.lesson[i], ""].includes(lesson.value)) &&
-          wanted.every((word) => card.words.includes(word))
+      for (const card of cards) {
+        const fits = card.verdict.map(
+          (name, i) => [name, ""].includes(verdict.value) && [card.lesson[i], ""].includes(lesson.value)
         );
-      for (const group of new Set(cards.map(({ box }) => box.parentElement)))
-        group.hidden = !group.querySelector(":scope > section:not([hidden])");
+        card.box.hidden = !(fits.includes(true) && wanted.every((word) => card.words.includes(word)));
+        // What is asked for stands first, and without a question each verdict where it was.
+        const order = (part) => !fits[card.parts.indexOf(part)];
+        card.parts[0]?.parentElement.append(...[...card.parts].sort((a, b) => order(a) - order(b)));
+      }
+      groups.forEach((group, i) => {
+        group.hidden = entries[i].hidden = !group.querySelector(":scope > section:not([hidden])");
+      });
       told.textContent = `${cards.filter(({ box }) => !box.hidden).length} of ${cards.length} claims are shown`;
     }
     filter.addEventListener("submit", (event) => event.preventDefault());
+    // The card or group that the address names, if it is hidden.
+    function missed() {
+      const named = document.getElementById(decodeURIComponent(location.hash.slice(1)))?.closest("section");
+      return named?.closest("[hidden]") && named;
+    }
+    function write() {
+      const asked = new URLSearchParams([...new FormData(filter)].filter(([, value]) => value));
+      history.replaceState(null, "", (asked.size ? `?${asked}` : location.pathname) + (missed() ? "" : location.hash));
+    }
+    // Who asks for a card by its address gets it, whatever the filter says.
+    function giveWay() {
+      const named = missed();
+      if (!named) return;
+      verdict.value = lesson.value = words.value = "";
+      choose();
+      write();
+      named.scrollIntoView();
+    }
     filter.addEventListener("input", () => {
       choose();
-      const asked = new URLSearchParams([...new FormData(filter)].filter(([, value]) => value));
-      history.replaceState(null, "", (asked.size ? `?${asked}` : location.pathname) + location.hash);
+      write();
     });
+    addEventListener("hashchange", giveWay);
     const asked = new URLSearchParams(location.search);
     for (const menu of [verdict, lesson]) {
       menu.value = asked.get(menu.name);
@@ -100,6 +126,7 @@
     }
     words.value = asked.get("words") ?? "";
     if (verdict.value || lesson.value || words.value) choose();
+    giveWay();
     counts.after(filter);
   }
 
