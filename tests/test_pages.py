@@ -124,6 +124,14 @@ def ledger(found):
     return cards.ledger(found)
 
 
+def test_it_is_said_how_many_claims_and_verdicts_there_are_and_every_group_can_be_gone_to(found, ledger):
+    waiting, verdicts = sum(not every for every in found.values()), sum(map(len, found.values()))
+    assert f"{len(found)} claims: {waiting} wait; the others have {verdicts} verdicts, as some are" in ledger
+    groups = re.findall(r"^## (.+)$", ledger, re.MULTILINE)[:-1]
+    links = re.findall(r"^- \[(.+)\]\(#(.+)\)$", ledger, re.MULTILINE)
+    assert links == [(group.split(":")[0], group.replace(" ", "-")) for group in groups]
+
+
 STRIKING = [claim for claim, said in claims.ledger().items() if "striking" in said]
 
 
@@ -163,10 +171,12 @@ def test_the_ledgers_words_are_those_of_figures(found):
 
 
 def test_names_of_figures_stay_different_as_words(found):
-    for every in found.values():
+    for claim, every in found.items():
+        words = claims.ledger()[claim].get("figure_words", {})
         for verdict in every:
             names = claims.deciding(verdict.record)
             assert len({pages.in_words(name) for name in names}) == len(names)
+            assert len({cards.called(name, words) for name in names}) == len(names)
 
 
 FIGURES = {"wide": 0.2, "narrow": 0.5, "left": 3, "right": 4, "all": 10, "said": "none"}
@@ -202,6 +212,35 @@ def test_both_sides_of_and_are_compared():
     assert words == ["above 0.1", "above 0", "below 3"]
 
 
+@pytest.mark.parametrize(
+    ("condition", "made"),
+    [
+        ("wide > 0.9999", ""),
+        ("wide > narrow", "○"),
+        ("wide < 0.1 * narrow", "0.1 × ○"),
+        ("wide - narrow > 0.5", "○ + 0.5"),
+        ("wide > narrow - 0.05", "○ − 0.05"),
+        ("wide - max(narrow, left) > 0.2", "the largest ○ + 0.2"),
+        ("wide > 4 * max(0.05, narrow)", "4 × the larger of 0.05 and ○"),
+    ],
+)
+def test_it_is_said_how_a_threshold_is_made(condition, made):
+    (part,) = cards.compared(condition, FIGURES)
+    assert part.made == made and (made or part.words == "above 0.9999")
+    svg = cards.drawing(claims.judged("C1", FIGURES, as_said=condition), {})
+    assert ("○ compared with it" in svg) == bool(made)
+
+
+def test_both_conditions_are_drawn_by_which_a_claim_holds_within_limits():
+    conditions = {
+        "as_said": "wide > 0.6",
+        "within": "narrow - wide > 0.2 and left > 1 and right > 1 and said == 'none'",
+    }
+    svg = cards.drawing(claims.judged("C1", FIGURES, **conditions, limits="narrow"), {})
+    assert [svg.count(side) for side in ("✗ as said", "✓ within limits")] == [1, 2]
+    assert "above ○ + 0.2 = 0.4" in svg and "2 more conditions below" in svg
+
+
 def test_a_drawing_shows_where_a_claim_fails_and_where_it_holds():
     record = claims.judged("C1", FIGURES, as_said="wide > 0.1 and wide > 0.6", within="narrow > 0.4", limits="narrow")
     svg = cards.drawing(record, {"wide": "a <wide> state"})
@@ -217,17 +256,29 @@ def test_a_drawing_shows_where_a_claim_fails_and_where_it_holds():
 
 
 def test_what_is_far_below_the_rest_is_drawn_by_orders_of_magnitude():
-    place = cards._scale([1e-6, 1e-3, 1.0])
+    place, ends = cards._scale([2e-6, 1e-3, 1.0])
     assert place(1e-3) - place(1e-6) == pytest.approx(place(1.0) - place(1e-3))
-    place = cards._scale([0.0, 0.5, 1.0])
+    assert ends == ("10⁻⁶, by powers of ten", "10⁰")
+    place, ends = cards._scale([0.0, 0.5, 1.0])
     assert place(0.5) - place(0.0) == pytest.approx(place(1.0) - place(0.5))
+    assert ends == ("0", "1")
+
+
+@pytest.mark.parametrize(
+    ("values", "ends"),
+    [([5.4, 3, 6], ("0", "10")), ([-0.0176, 0.159], ("-0.02", "0.2")), ([0, 0], ("0", "1")), ([0.3], ("0", "1"))],
+)
+def test_a_scale_ends_at_round_numbers(values, ends):
+    place, told = cards._scale(values)
+    assert told == ends
+    assert place(float(ends[0])) == cards.EDGE and place(float(ends[1])) == pytest.approx(cards.TRACK - cards.EDGE)
 
 
 def test_every_drawing_stays_within_its_frame(found):
     drawn = [cards.drawing(verdict.record, {}) for every in found.values() for verdict in every]
     assert sum(map(bool, drawn)) > 40
     for svg in filter(None, drawn):
-        xs = [float(x) for x in re.findall(r'(?:cx|x1|x2)="([-\d.]+)"', svg)]
+        xs = [float(x) for x in re.findall(r'(?:cx|threshold" x1)="([-\d.]+)"', svg)]
         height = int(re.search(r'height="(\d+)"', svg)[1])
-        assert cards.EDGE <= min(xs) and max(xs) <= cards.TRACK
+        assert cards.EDGE <= min(xs) and max(xs) <= cards.TRACK - cards.EDGE
         assert max(int(y) for y in re.findall(r'y="(\d+)"', svg)) <= height

@@ -218,7 +218,7 @@ def deck(tmp_path, monkeypatch):
 
 def test_what_a_deck_loads_lies_beside_it(deck):
     loaded = re.findall(r'<(?:script|link)[^>]* (?:src|href)="([^"]+)"', deck.read_text(encoding="utf-8"))
-    assert {"assets/reveal/dist/reveal.js", "assets/slides.css", "assets/require.js"} <= set(loaded)
+    assert {"assets/reveal/dist/reveal.js", "assets/slides.css", "assets/widgets.js"} <= set(loaded)
     assert [name for name in loaded if not (deck.parent / name).is_file()] == []
 
 

@@ -45,7 +45,7 @@ WIDTH, TRACK, LETTERS, LINE = 290, 222, 12.5, 16
 EDGE = 6  # between the end of a line and that of its scale: half a dot and its rim
 LONGEST = 46  # letters of a line
 ROWS = 5
-ROUND = (1, 1.5, 2, 3, 4, 5, 6, 8, 10)  # where a scale ends, times a power of ten
+ROUND = (1, 2, 5, 10)  # where a scale ends, times a power of ten
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -63,13 +63,12 @@ def ledger(found: Mapping[str, list[pages.Verdict]]) -> str:
         groups[STRIKING if claim in ranks else place].append(_card(claim, found[claim]))
     counts = {name: (claims.SIGNS[name][0], count) for name, count in verdict_counts(found).items()}
     verdicts, waiting = sum(map(len, found.values())), sum(not every for every in found.values())
-    told = f"{len(found)} claims, some tested in two lessons: {verdicts} verdicts; {waiting} claims wait for their lesson."
     counts[WAITS] = ("…", waiting)
+    told = f"{len(found)} claims: {waiting} wait; the others have {verdicts} verdicts, as some are tested in two lessons."
     template = jinja2.Template(TEMPLATE.read_text(encoding="utf-8"), trim_blocks=True)
     filled = {group: every for group, every in groups.items() if every}
-    return template.render(
-        groups=filled, counts=counts, told=told, sources=claims.sources(), waits=WAITS, look=lambda name: name.replace(" ", "-")
-    )
+    texts = {"told": told, "sources": claims.sources(), "waits": WAITS}
+    return template.render(groups=filled, counts=counts, **texts, look=lambda name: name.replace(" ", "-"))
 
 
 def verdict_counts(found: Mapping[str, list[pages.Verdict]]) -> dict[str, int]:
@@ -262,7 +261,7 @@ def _scale(values: list[float]):
     low, high = min(values), max(values)
     if low > 0 and high / low > 300:
         turn, (start, end) = log10, (floor(log10(low)), ceil(log10(high)))
-        ends = f"10{str(start).translate(RAISED)}", f"by powers of ten … 10{str(end).translate(RAISED)}"
+        ends = f"10{str(start).translate(RAISED)}, by powers of ten", f"10{str(end).translate(RAISED)}"
     else:
         turn, (start, end) = float, (-_rounded(-low) if low < 0 else 0, _rounded(high) if high > 0 else 1)
         ends = f"{start:g}", f"{end:g}"
@@ -270,6 +269,8 @@ def _scale(values: list[float]):
 
 
 def _rounded(value: float) -> float:
+    if 0.2 < value <= 1:
+        return 1.0  # most such figures are shares
     unit = 10 ** floor(log10(value))
     return next(times * unit for times in ROUND if times * unit >= value * (1 - 1e-9))
 

@@ -70,7 +70,7 @@ def assemble():
     """Fills SOURCE with what Sphinx reads."""
     shutil.rmtree(SOURCE, ignore_errors=True)
     shutil.copytree(DATA / "site", SOURCE)
-    web.copy({**web.WIDGETS, **web.MATHJAX}, SOURCE / "_static")
+    web.copy(web.MATHJAX, SOURCE / "_static")
     web.copy_translators(SOURCE / "_static")
     shutil.copyfile(DATA / "web" / "widgets.js", SOURCE / "_static" / "widgets.js")
     shutil.copytree(lessons.NOTEBOOKS / "images", SOURCE / "notebooks" / "images")

@@ -90,7 +90,7 @@ def time_plan(notebook):
 def build(names=(), folder=FOLDER):
     """Writes the decks of the lessons (all, or those named) and what they load; returns the files of the decks."""
     assets = folder / "assets"
-    web.copy({**web.WIDGETS, **web.MATHJAX, "jquery/dist/jquery.min.js": "jquery.js"}, assets)
+    web.copy(web.MATHJAX, assets)
     web.copy({"reveal.js/dist": "reveal/dist", "reveal.js/plugin/notes": "reveal/plugin/notes"}, assets)
     web.copy_translators(assets)
     for name in ("widgets.js", "slides.js", "slides.css"):
@@ -101,10 +101,7 @@ def build(names=(), folder=FOLDER):
         preprocessors=[Lecture],
         reveal_url_prefix="assets/reveal",
         reveal_theme="white",
-        require_js_url="assets/require.js",
-        jquery_url="assets/jquery.js",
         mathjax_url="assets/mathjax/tex-mml-chtml.js",
-        widget_renderer_url="assets/html-manager/embed-amd.js",
     )
     decks = []
     for path in lessons.find(names):

@@ -8,12 +8,6 @@ from course_lib.widgets import translator
 PACKAGES = ROOT / "node_modules"
 BUILD = ROOT / "build"
 TRANSLATORS = BUILD / "models"
-# What a page needs so that its widgets live without a kernel: where it lies in a package, and its name beside the page.
-WIDGETS = {
-    "requirejs/require.js": "require.js",
-    "@jupyter-widgets/html-manager/dist": "html-manager",
-    "anywidget/dist/index.js": "anywidget.js",
-}
 MATHJAX = {
     "mathjax/es5/tex-mml-chtml.js": "mathjax/tex-mml-chtml.js",
     "mathjax/es5/output/chtml/fonts": "mathjax/output/chtml/fonts",

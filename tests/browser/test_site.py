@@ -307,6 +307,45 @@ def test_verdict_and_lesson_are_those_of_one_experiment(page, address):
     )
 
 
+def test_the_verdict_that_was_asked_for_stands_first_in_its_card(page, address):
+    visit(page, address, "glossary/claims.html")
+    first = "(claims) => claims.map((claim) => claim.querySelector('.verdict')?.textContent ?? '')"
+    before = page.locator(".claim").evaluate_all(first)
+    choose(page, "verdict", "does not hold")
+    choose(page, "lesson", "7")
+    shown = page.locator(".claim:visible").evaluate_all(first)
+    assert shown and all("does not hold" in text for text in shown)
+    assert any(text.strip().startswith("Lesson 7:") for text in shown)
+    choose(page, "verdict", "any")
+    choose(page, "lesson", "any")
+    assert page.locator(".claim").evaluate_all(first) == before
+
+
+def test_the_address_of_a_hidden_card_makes_the_filter_give_way(page, address):
+    visit(page, address, "glossary/claims.html")
+    choose(page, "lesson", "4")
+    assert not page.locator("section:has(> #H3)").is_visible()
+    page.evaluate("location.hash = 'H3'")
+    assert page.locator("#H3 ~ h3, #H3 + h3").first.is_visible()
+    assert 0 <= page.locator("#H3").bounding_box()["y"] < 720
+    assert page.url == f"{address}/glossary/claims.html#H3"
+    assert shown_claims(page).count() == page.locator(CARDS).count()
+    choose(page, "lesson", "4")  # by which the card is hidden, so the address no longer names it
+    assert page.url == f"{address}/glossary/claims.html?lesson=lesson+4"
+    visit(page, address, "glossary/claims.html?lesson=lesson+4#H3")
+    assert page.locator("section:has(> #H3)").is_visible()
+
+
+def test_the_groups_of_claims_can_be_gone_to(page, address):
+    visit(page, address, "glossary/claims.html")
+    assert page.locator(".groups a").all_inner_texts()[:3] == ["Begin with these", "Lesson 1", "Lesson 2"]
+    page.locator(".groups a", has_text="Lesson 7").click()
+    title = page.get_by_role("heading", name=re.compile("^Lesson 7: "))
+    assert 0 <= title.bounding_box()["y"] < 200
+    choose(page, "lesson", "4")
+    assert page.locator(".groups a:visible").all_inner_texts() == ["Begin with these", "Lesson 4"]
+
+
 def test_claims_are_searched_by_words(page, address):
     visit(page, address, "glossary/claims.html")
     page.get_by_role("searchbox", name="Words").fill("STATE bottleneck")

@@ -15,8 +15,7 @@ templates_path = ["_templates"]
 nb_execution_mode = "off"
 nb_code_prompt_show = "Show the code"
 nb_code_prompt_hide = "Hide the code"
-# Without a kernel the widgets live by these, in this order.
-nb_ipywidgets_js = {"require.js": {}, "widgets.js": {}, "html-manager/embed-amd.js": {}}
+nb_ipywidgets_js = {"widgets.js": {}}  # without a kernel the widgets live by this
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence"]
 myst_dmath_double_inline = True
 myst_heading_anchors = 3

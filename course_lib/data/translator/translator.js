@@ -324,7 +324,7 @@ function start(model, el, spec) {
   }
 
   el.addEventListener("am-take", ({ detail }) => {
-    state = detail;
+    [state, hovered] = [detail, null];
     show();
     model.set("state", state);
   });

@@ -1,16 +1,34 @@
-// Tells require.js where the widgets' modules lie, which is beside this file; else it would ask a CDN. And the
-// translator in the page, where the scripts of its models lie.
+// Makes the course's widgets live where no kernel runs. Each is an anywidget: a module, and a model that keeps its
+// state. So a page needs neither require.js nor Jupyter's own manager of widgets, which weigh more than all the rest.
 (() => {
-  const assets = new URL(".", document.currentScript.src).href;
-  globalThis.COURSE_MODELS_AT = `${assets}models/`;
-  const manager = assets + "html-manager/libembed-amd"; // all four are in this one file
-  require.config({
-    paths: {
-      anywidget: assets + "anywidget",
-      "@jupyter-widgets/base": manager,
-      "@jupyter-widgets/controls": manager,
-      "@jupyter-widgets/html-manager": manager,
-      "@jupyter-widgets/html-manager/dist/libembed-amd": manager,
-    },
+  const saved = (kind) => [...document.querySelectorAll(`script[type="application/vnd.jupyter.widget-${kind}+json"]`)]
+    .map((script) => [script, JSON.parse(script.textContent)]);
+  globalThis.COURSE_MODELS_AT = new URL("models/", document.currentScript.src).href; // the translators' scripts
+
+  function modelOf(state) {
+    const heard = {};
+    return {
+      get: (name) => state[name],
+      on: (event, listener) => (heard[event] ??= []).push(listener),
+      save_changes: () => {},
+      set(name, value) {
+        state[name] = value;
+        heard[`change:${name}`]?.forEach((listener) => listener());
+      },
+    };
+  }
+
+  addEventListener("DOMContentLoaded", () => {
+    const states = Object.assign({}, ...saved("state").map(([, { state }]) => state)), models = {};
+    saved("view").forEach(async ([script, { model_id: id }]) => {
+      const { state } = states[id], model = (models[id] ??= modelOf(state));
+      const box = document.createElement("div"), style = document.createElement("style"), el = document.createElement("div");
+      box.className = "jupyter-widgets widget-subarea";
+      style.textContent = state._css;
+      box.append(style, el);
+      script.after(box);
+      const module = await import(URL.createObjectURL(new Blob([state._esm], { type: "text/javascript" })));
+      module.default.render({ model, el });
+    });
   });
 })();
