@@ -143,7 +143,7 @@ def test_what_is_added_later_is_named_with_its_own_size(monkeypatch):
     monkeypatch.setattr(environment, "is_installed", lambda: True)
     monkeypatch.setattr(environment, "missing_dependencies", lambda _: [("furo", "web"), ("sphinx", "web")])
     said = environment.announcement({"web", "teach"}, cuda=True)
-    assert said == "Adding to .venv furo, sphinx and what they need, about 240 MB."
+    assert said == "Adding to .venv furo, sphinx and what they need, about 110 MB."
     monkeypatch.setattr(environment, "missing_dependencies", lambda _: [])
     assert environment.announcement({"web"}, cuda=True) == "Bringing .venv up to this version of the course."
 

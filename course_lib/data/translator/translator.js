@@ -18,8 +18,6 @@ const ATTENTIONS = {
 };
 const FAINT = 0.03; // no arc is drawn for less weight
 
-const lineage = (element) => (element ? [element, ...lineage(element.parentElement)] : []);
-
 function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   if (["button", "input", "select"].includes(tag)) element.dataset.lmSuppressShortcuts = "true"; // else JupyterLab takes the keys
@@ -234,9 +232,6 @@ function start(model, el, spec) {
   const buttonAt = ({ side, place }) => (side === "english" ? english : french).children[place];
 
   function look() {
-    // Words hide the arcs that pass below them, so they need the colour of the page.
-    const papers = lineage(el).map((element) => getComputedStyle(element).backgroundColor);
-    stage.style.setProperty("--am-paper", papers.find((colour) => !/^(transparent|rgba\(.*, 0\))$/.test(colour)) ?? "Canvas");
     const at = [hovered, state.at].find((there) => there && buttonAt(there)?.matches?.("button"));
     stage.querySelectorAll(".am-word").forEach((button) => {
       button.classList.remove("am-at", "am-seen");

@@ -112,7 +112,7 @@
       verdict.value = lesson.value = words.value = "";
       choose();
       write();
-      named.scrollIntoView();
+      named.scrollIntoView({ behavior: "instant" });
     }
     filter.addEventListener("input", () => {
       choose();
