@@ -156,7 +156,7 @@ function render({ model, el }) {
       style.setProperty("--rows", needed[lines[i]].rows);
       style.setProperty("--room", needed[lines[i]].arcs ? "var(--arc)" : "0.4em");
     });
-    const size = parseFloat(getComputedStyle(frame).fontSize);
+    const size = frame.isConnected ? parseFloat(getComputedStyle(frame).fontSize) : 0; // else drawn when it is
     arcs.forEach((paths, head) => {
       const aside = (head - (arcs.length - 1) / 2) * 0.4 * size;
       Object.entries({ markerWidth: 0.8 * size, markerHeight: 0.8 * size }).forEach(([key, value]) =>

@@ -233,7 +233,8 @@ def translator():
         TRANSLATED,
         {"at": {"side": "french", "place": 1}},
         hint="A small Transformer translates this in your browser. Point at a word, or tap it: arcs run to what the "
-        "model looks at. Choose the sentence with “wide”: “il” becomes “elle”. And with a cow? Does it know what “it” is?",
+        "model looks at. Choose the sentence with “wide”: “il” becomes “elle”. And with a cow? "
+        "Does it know what “it” is?",
         apart=False,
     )
     return f'<script>COURSE_MODELS_AT = "_static/models/"</script>{explorer.in_page("translator")}'
