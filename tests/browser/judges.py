@@ -81,7 +81,10 @@ OUT_OF_REACH = """() => {
     for (let frame = node.parentElement; frame; frame = frame.parentElement) {
       const { overflowX, position, box } = style(frame);
       if (overflowX !== "visible" && frame !== document.body) {
-        if (box.width < 2) break;
+        if (box.width < 2) {
+          drawer = true;
+          break;
+        }
         const cut = /hidden|clip/.test(overflowX) && Math.max(right - box.right, box.left - left) > 1;
         if (cut) found.add(`${name} is cut`);
         if (!frame.querySelector("h1")) [left, right] = [Math.max(left, box.left), Math.min(right, box.right)];
