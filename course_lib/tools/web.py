@@ -2,7 +2,7 @@
 
 import shutil
 
-from course_lib.files import ROOT
+from course_lib.files import ROOT, replacing
 from course_lib.widgets import translator
 
 PACKAGES = ROOT / "node_modules"
@@ -30,11 +30,14 @@ def write_translators():
     for name in translator.MODELS:
         file, stamp = TRANSLATORS / f"{name}.js", translator.stamp(name)
         if not file.exists() or not file.read_text(encoding="utf-8").startswith(stamp):
-            TRANSLATORS.mkdir(parents=True, exist_ok=True)
-            file.write_text(translator.script(name), encoding="utf-8")
+            with replacing(file) as beside:  # another process may be copying it
+                beside.write_text(translator.script(name), encoding="utf-8")
 
 
 def copy_translators(folder):
     """Puts these scripts beside the pages of a deck or a site."""
     write_translators()
-    shutil.copytree(TRANSLATORS, folder / TRANSLATORS.name, dirs_exist_ok=True)
+    beside_pages = folder / TRANSLATORS.name
+    beside_pages.mkdir(parents=True, exist_ok=True)
+    for name in translator.MODELS:
+        shutil.copyfile(TRANSLATORS / f"{name}.js", beside_pages / f"{name}.js")
