@@ -52,7 +52,7 @@ def lab(arguments):
     from course_lib.tools import lessons, web
 
     workbook([])
-    web.write_translators()
+    web.write_models()
     lessons.trust(lessons.find())
     server = LabApp.initialize_server(argv=[f"--ServerApp.root_dir={ROOT}", *as_root(), *arguments])
     if not server.identity_provider.token_generated:  # else Jupyter itself prints the address
