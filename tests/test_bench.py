@@ -337,20 +337,26 @@ def test_the_verb_prints_all_tables_and_leaves_the_threads_as_they_were(corpus, 
     monkeypatch.setattr(bench, "compare_heads", partial(bench.compare_heads, [(2, 3, 8)], heads=2, rounds=2))
     transformers = partial(bench.compare_transformers, corpus, batch_size=4, steps=2, rounds=2)
     monkeypatch.setattr(bench, "compare_transformers", transformers)
+    small = partial(bench.compare_language_models, TEXT, size=260, shapes=[SMALL], rounds=2)
+    monkeypatch.setattr(bench, "compare_language_models", small)
     monkeypatch.setattr(bench, "compare_decoding", partial(bench.compare_decoding, lengths=[3], rounds=2))
+    monkeypatch.setattr(bench, "compare_writing", partial(bench.compare_writing, length=3, texts=[2], rounds=2))
     monkeypatch.setattr(bench.shutil, "which", lambda _: None)
     before = torch.get_num_threads()
     front_door.bench([])
     assert torch.get_num_threads() == before
     told = capsys.readouterr().out
-    tables = re.split("Multi-head|Training a T|Greedy|Dragging|Translating", told)
-    models, heads, transformers, decoding, *in_page = tables
+    tables = re.split("Multi-head|Training a T|Training a l|Greedy|A language|Dragging|Translating", told)
+    models, heads, transformers, language_models, decoding, writing, *in_page = tables
     rows = models.split("relative\n")[1].strip().splitlines()
     assert [re.split(r"  +", row)[0] for row in rows] == list(bench.SCORES)
     assert rows[0].endswith(" 1.00")
     assert heads.strip().splitlines()[-1].startswith("2 × 3 × 8 ")
     rows = transformers.split("relative\n")[1].strip().splitlines()
     assert [re.split(r"  +", row)[0] for row in rows] == ["nn.Transformer", "ours"]
+    rows = language_models.split("relative\n")[1].strip().splitlines()
+    assert [re.split(r"  +", row)[0] for row in rows] == ["textbook", "ours"]
+    assert writing.strip().splitlines()[-1].split()[0] == "2"
     assert decoding.strip().splitlines()[-1].split()[0] == "3"
     timed = "was not timed: no browser was found."
     assert [said.strip() for said in in_page] == [f"an explorer {timed}", f"in the page {timed}"]
