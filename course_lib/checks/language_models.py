@@ -484,10 +484,18 @@ def overlapping(tokens, merges):
     return tokens
 
 
-@ENCODE_PIECE.slip(
-    "merged tokens are numbered as they come up",
-    "The number of a token belongs to its merge: merges[i] always makes token 256 + i, whatever is used before it.",
-)
+BY_USE = "The number of a token belongs to its merge: merges[i] always makes token 256 + i, whatever is used before it."
+
+
+@ENCODE_PIECE.slip("merged tokens are numbered as they come up", BY_USE)
+def numbered_by_round(tokens, merges):
+    number = BYTES
+    while pairs := [pair for pair in zip(tokens, tokens[1:], strict=False) if pair in merges]:
+        tokens, number = replaced(tokens, min(pairs, key=merges.index), number), number + 1
+    return tokens
+
+
+@ENCODE_PIECE.slip("merged tokens are numbered as they come up", BY_USE)
 def numbered_by_use(tokens, merges):
     number = BYTES
     for pair in merges:
@@ -659,7 +667,7 @@ def masked_cases(generator: torch.Generator) -> list[Case]:
         ("float64", draw(2, 4, 5).double(), some(2, 4, 5)[1], behind(4, 3, 4)),
         ("logits that do not lie in order in memory", draw(5, 4, 3).permute(2, 1, 0), some(3, 4, 5)[1], behind(4, 4, 2, 3)),
         ("one text", *some(1, 5, 3), behind(5, 4)),
-        ("as in a training: logits with a gradient", some(2, 4, 5)[0].requires_grad_(), some(2, 4, 5)[1], behind(4, 4, 3)),
+        ("logits with a gradient, as in a training", some(2, 4, 5)[0].requires_grad_(), some(2, 4, 5)[1], behind(4, 4, 3)),
     ]  # fmt: skip
     return [Case(about, dict(zip(("logits", "words", "mask"), given, strict=True))) for about, *given in inputs]
 
@@ -994,10 +1002,14 @@ def too_late_if_there(numbers, starts, length):
     return cut[:, :-1], cut[:, 1:]
 
 
-READ_AND_ASKED.slip(
+@READ_AND_ASKED.slip(
     "a window that ends with the last token of the text is left out",
     "start + length is the place of the last token that is asked for. May it be the last of the text?",
-)(lambda numbers, starts, length: windows_right(numbers, starts[starts + length + 1 < len(numbers)], length))
+)
+def but_for_the_end(numbers, starts, length):
+    windows = [numbers[start : start + length + 1] for start in starts if start + length + 1 < len(numbers)]
+    cut = torch.stack(windows)
+    return cut[:, :-1], cut[:, 1:]
 
 
 def rolled(*axes, by=-1):
@@ -1035,6 +1047,9 @@ def from_the_first_start(numbers, starts, length):
 READ_AND_ASKED.slip("all windows begin at the same place", "Where each window begins, starts says. Which is used?")(
     lambda numbers, starts, length: windows_right(numbers, starts[:1].expand(len(starts)), length)
 )
+READ_AND_ASKED.slip(
+    "the tokens are cut to a byte", "A vocabulary may have more than 256 tokens, and uint8 goes from 0 to 255."
+)(lambda numbers, starts, length: windows_right(numbers % 256, starts, length))
 READ_AND_ASKED.slip("places stand there, not tokens", "Which token stands at a place? The text is in numbers.")(
     lambda numbers, starts, length: windows_right(torch.arange(len(numbers)), starts, length)
 )
@@ -1149,6 +1164,9 @@ TOP_P.slip("the word that crosses the share is left out", CROSSES)(
 )
 TOP_P.slip("the word that crosses the share is left out", CROSSES)(
     keeping(lambda down, before, share: before + down < share - 1e-6)
+)
+TOP_P.slip("the word that crosses the share is left out", CROSSES)(
+    keeping(lambda down, before, share: down.cumsum(-1) < share)
 )
 TOP_P.slip("the word that crosses the share is left out", CROSSES)(
     keeping(lambda down, before, share: (before + down <= share + 1e-6) | (before == 0))
@@ -1276,14 +1294,16 @@ def unsorted(p, share):
     return kept / kept.sum(-1, keepdim=True)
 
 
-@TOP_P.slip(
-    "the sum runs down the batch", "Each row is a distribution of its own. Along which axis do its words stand?"
-)
-def down_the_batch(p, share):
+def down_the_batch(p, share, divided=-1):
     down, order = p.sort(0, descending=True)
     kept = torch.where(reached_not_yet(down, down.cumsum(0) - down, share), down, 0.0)
     kept = torch.zeros_like(p).scatter(0, order, kept)
-    return kept / kept.sum(-1, keepdim=True)
+    return kept / kept.sum(divided, keepdim=True)
+
+
+BATCH = "Each row is a distribution of its own. Along which axis do its words stand?"
+TOP_P.slip("the sum runs down the batch", BATCH)(down_the_batch)
+TOP_P.slip("the sum runs down the batch", BATCH)(lambda p, share: down_the_batch(p, share, 0))
 
 
 TOP_P.slip("all words are kept", "Nothing has been cut. Where is the share used?")(lambda p, share: p)

@@ -1,6 +1,7 @@
 """Lesson 8: language models."""
 
 import math
+import unicodedata
 from collections import Counter, defaultdict
 
 import numpy as np
@@ -80,6 +81,18 @@ def at_least_as_frequent(pieces, new):
     return after(pieces, best, new)
 
 
+@wrong("merge_step", "of equally frequent pairs only the first numbers are compared")
+def begins_smallest(pieces, new):
+    counts = counted(pieces)
+    return after(pieces, sorted(counts, key=lambda pair: (-counts[pair], pair[0]))[0], new)
+
+
+@wrong("merge_step", "of equally frequent pairs the second numbers are compared first")
+def ends_smallest(pieces, new):
+    counts = counted(pieces)
+    return after(pieces, min(counts, key=lambda pair: (-counts[pair], pair[1], pair[0])), new)
+
+
 @wrong("merge_step", "the rarest pair is taken")
 def sorted_upwards(pieces, new):
     pair, _ = sorted(counted(pieces).items(), key=lambda item: (item[1], item[0]))[0]
@@ -115,6 +128,44 @@ def one_long_text(pieces, new):
     for tokens, count in pieces:
         text += tokens * count
     return after(pieces, chosen(Counter(zip(text, text[1:], strict=False))), new)
+
+
+@wrong("merge_step", "pairs are counted across two pieces")
+def last_of_the_piece_before(pieces, new):
+    counts, last = Counter(), None
+    for tokens, count in pieces:
+        for token in tokens:
+            if last is not None:
+                counts[last, token] += count
+            last = token
+    return after(pieces, chosen(counts), new)
+
+
+@wrong("merge_step", "the count of a pair is overwritten")
+def assigns_the_count(pieces, new):
+    counts = {}
+    for tokens, count in pieces:
+        for pair in zip(tokens, tokens[1:], strict=False):
+            counts[pair] = count
+    return after(pieces, chosen(counts), new)
+
+
+@wrong("merge_step", "only every second pair is counted")
+def two_by_two(pieces, new):
+    counts = Counter()
+    for tokens, count in pieces:
+        for i in range(0, len(tokens) - 1, 2):
+            counts[tokens[i], tokens[i + 1]] += count
+    return after(pieces, chosen(counts), new)
+
+
+@wrong("merge_step", "the last pair of a piece is not counted")
+def range_too_short(pieces, new):
+    counts = Counter()
+    for tokens, count in pieces:
+        for i in range(len(tokens) - 2):
+            counts[tokens[i], tokens[i + 1]] += count
+    return after(pieces, chosen(counts), new)
 
 
 @wrong("merge_step", "pairs are counted without their order")
@@ -157,6 +208,36 @@ def moves_on_by_one(pieces, new):
             merged.append(new if tuple(tokens[i : i + 2]) == pair else token)
         done.append((merged, count))
     return pair, done
+
+
+@wrong("merge_step", "a token that has been merged is merged once more")
+def compares_with_the_old_list(pieces, new):
+    pair, done = chosen(counted(pieces)), []
+    for tokens, count in pieces:
+        merged = tokens[:1]
+        for before, token in zip(tokens, tokens[1:], strict=False):
+            if (before, token) == pair:
+                merged[-1] = new
+            else:
+                merged.append(token)
+        done.append((merged, count))
+    return pair, done
+
+
+@wrong("merge_step", "the pair is merged in either order")
+def merges_both_ways(pieces, new):
+    pair, merged = after(pieces, chosen(counted(pieces)), new)
+    return pair, after(merged, pair[::-1], new)[1]
+
+
+@wrong("merge_step", "the number of the new token is typed in")
+def always_256(pieces, new):
+    return after(pieces, chosen(counted(pieces)), 256)
+
+
+@wrong("merge_step", "the number of the new token is typed in")
+def the_nine_of_the_example(pieces, new):
+    return after(pieces, chosen(counted(pieces)), 9)
 
 
 @wrong("merge_step", "the last token of a piece is lost")
@@ -280,6 +361,13 @@ def with_a_stack(pieces, new):
 
 
 @right("merge_step")
+def with_a_dict(pieces, new):
+    """Each different piece is listed once, so that a dict holds them all."""
+    pieces = {tuple(tokens): count for tokens, count in pieces}
+    return after(pieces.items(), chosen(counted(pieces.items())), new)
+
+
+@right("merge_step")
 def in_strings(pieces, new):
     pair, done = chosen(counted(pieces)), []
     for tokens, count in pieces:
@@ -371,6 +459,67 @@ def counts_again(tokens, merges):
             return tokens
         pair = max(counts, key=lambda pair: (counts[pair], -merges.index(pair)))
         tokens = swap_in(tokens, pair, 256 + merges.index(pair))
+
+
+@wrong("encode_piece", "the most frequent pair of the piece is merged first")
+def with_max_of_a_list(tokens, merges):
+    while True:
+        pairs = list(zip(tokens, tokens[1:], strict=False))
+        found = [pair for pair in pairs if pair in merges]
+        if not found:
+            return tokens
+        pair = max(found, key=pairs.count)
+        tokens = swap_in(tokens, pair, 256 + merges.index(pair))
+
+
+@wrong("encode_piece", "nothing is merged")
+def lists_among_tuples(tokens, merges):
+    tokens, i = list(tokens), 0
+    while i < len(tokens) - 1:
+        if tokens[i : i + 2] in merges:
+            tokens[i : i + 2] = [256 + merges.index(tokens[i : i + 2])]
+        i += 1
+    return tokens
+
+
+@wrong("encode_piece", "a token that has been merged is merged once more")
+def reads_the_old_list(tokens, merges):
+    for number, pair in enumerate(merges, 256):
+        merged = tokens[:1]
+        for i in range(1, len(tokens)):
+            if (tokens[i - 1], tokens[i]) == pair:
+                merged[-1] = number
+            else:
+                merged.append(tokens[i])
+        tokens = merged
+    return tokens
+
+
+@wrong("encode_piece", "merged tokens are numbered as they come up")
+def counts_the_merges_done(tokens, merges):
+    number = 256
+    while found := [pair for pair in zip(tokens, tokens[1:], strict=False) if pair in merges]:
+        tokens = swap_in(tokens, min(found, key=merges.index), number)
+        number += 1
+    return tokens
+
+
+ENCODED = {}
+
+
+@wrong("encode_piece", "merged tokens are numbered as they come up")
+def counts_up_when_used(tokens, merges):
+    number = 256
+    for pair in merges:
+        if pair in zip(tokens, tokens[1:], strict=False):
+            tokens, number = swap_in(tokens, pair, number), number + 1
+    return tokens
+
+
+@wrong("encode_piece", "the entries are not right")
+def remembers_the_piece(tokens, merges):
+    """A cache, as in real encoders, that does not look at the merges."""
+    return ENCODED.setdefault(tuple(tokens), in_order_of_the_list(tokens, merges))
 
 
 @wrong("encode_piece", "it stops after the first merge")
@@ -505,6 +654,41 @@ def wrong_way_round(nats, tokens, text):
 @wrong("bits_a_character", "it is multiplied by ln 2, not divided")
 def divided_by_log2_e(nats, tokens, text):
     return nats * tokens / math.log2(math.e) / len(text)
+
+
+@wrong("bits_a_character", "ln 2 is rounded")
+def with_three_digits(nats, tokens, text):
+    return nats * tokens / (0.693 * len(text))
+
+
+@wrong("bits_a_character", "ln 2 is rounded")
+def with_two_digits(nats, tokens, text):
+    return nats * tokens / len(text) / 0.69
+
+
+@wrong("bits_a_character", "it is multiplied by the characters, not divided")
+def without_brackets(nats, tokens, text):
+    return nats * tokens / math.log(2) * len(text)
+
+
+@wrong("bits_a_character", "it is divided in whole numbers")
+def two_slashes(nats, tokens, text):
+    return nats * tokens // (np.log(2) * len(text))
+
+
+@wrong("bits_a_character", "one character is left out")
+def up_to_the_last(nats, tokens, text):
+    return nats * tokens / math.log(2) / (len(text) - 1)
+
+
+@wrong("bits_a_character", "one token is left out")
+def but_the_first(nats, tokens, text):
+    return nats * (tokens - 1) / np.log(2) / len(text)
+
+
+@wrong("bits_a_character", "the text is normalised first")
+def composed(nats, tokens, text):
+    return nats * tokens / np.log(2) / len(unicodedata.normalize("NFKC", text))
 
 
 @wrong("bits_a_character", "these are bits a token")
@@ -738,7 +922,7 @@ def no_minus(logits, words, mask):
 
 @wrong("masked_loss", "the loss is in bits")
 def base_two(logits, words, mask):
-    return with_loops(logits, words, mask) * math.log2(math.e)
+    return with_ignore_index(logits, words, mask) * math.log2(math.e)
 
 
 @wrong("masked_loss", "it is made of probabilities, without a logarithm")
@@ -794,9 +978,52 @@ def zero_for_padding(logits, words, mask):
     return F.cross_entropy(logits[:, :-1].flatten(0, 1), labels.flatten(), ignore_index=0)
 
 
+@wrong("masked_loss", "the token of number 0 is taken for padding")
+def zero_for_a_mask(logits, words, mask):
+    return F.cross_entropy(logits[:, :-1].flatten(0, 1), words[:, 1:].flatten(), ignore_index=0)
+
+
+@wrong("masked_loss", "the token of number 0 is taken for padding")
+def a_mask_of_its_own(logits, words, mask):
+    return with_ignore_index(logits, words, words.bool())
+
+
+@wrong("masked_loss", "it divides by all tokens that are asked for")
+def another_mask_below(logits, words, mask):
+    loss = F.cross_entropy(logits[:, :-1].mT, words[:, 1:], reduction="none")
+    return (loss * (mask[:, 1:] & mask[:, :-1])).sum() / mask[:, 1:].sum()
+
+
+@wrong("masked_loss", "padding is taken to stand behind")
+def by_lengths(logits, words, mask):
+    lengths = mask.sum(1).tolist()
+    rows = [F.cross_entropy(logits[b, : n - 1], words[b, 1:n], reduction="none") for b, n in enumerate(lengths)]
+    return torch.cat(rows).mean()
+
+
+@wrong("masked_loss", "tokens on both sides of padding are taken for neighbours")
+def takes_out_then_shifts(logits, words, mask):
+    rows = []
+    for one, text, there in zip(logits, words, mask, strict=True):
+        here = there.nonzero().flatten()
+        rows.append(F.cross_entropy(one[here[:-1]], text[here[1:]], reduction="none"))
+    return torch.cat(rows).mean()
+
+
 @wrong("masked_loss", "that is the perplexity")
 def exponential_of_it(logits, words, mask):
-    return math.exp(with_loops(logits, words, mask))
+    return with_ignore_index(logits, words, mask).exp()
+
+
+@wrong("masked_loss", "nothing can be trained with it")
+def a_plain_number(logits, words, mask):
+    return with_loops(logits, words, mask).item()
+
+
+@wrong("masked_loss", "nothing can be trained with it")
+@torch.no_grad()
+def without_a_gradient(logits, words, mask):
+    return with_loops(logits, words, mask)
 
 
 @right("masked_loss")
@@ -805,12 +1032,12 @@ def with_loops(logits, words, mask):
     for b, text in enumerate(mask.tolist()):
         for i in range(len(text) - 1):
             if text[i] and text[i + 1]:
-                total += float(logits[b, i].logsumexp(0) - logits[b, i, words[b, i + 1]])
+                total = total + logits[b, i].logsumexp(0) - logits[b, i, words[b, i + 1]]
                 count += 1
     return total / count
 
 
-@right("masked_loss")
+@wrong("masked_loss", "nothing can be trained with it")
 def loss_in_numpy(logits, words, mask):
     z, words, mask = logits.double().numpy(), words.numpy(), mask.numpy()
     z = z - z.max(-1, keepdims=True)
@@ -866,6 +1093,35 @@ def two_on(numbers, starts, length):
     return longer[places], longer[places + 2]
 
 
+@wrong("read_and_asked", "the windows begin one token too late")
+def begins_at_the_next(numbers, starts, length):
+    windows = torch.stack([numbers[start + 1 : start + length + 2] for start in starts])
+    return windows[:, :-1], windows[:, 1:]
+
+
+@wrong("read_and_asked", "it asks for the token after the next")
+def windows_of_two_more(numbers, starts, length):
+    windows = torch.stack([numbers[start : start + length + 2] for start in starts])
+    return windows[:, :length], windows[:, 2:]
+
+
+@wrong("read_and_asked", "a window that ends with the last token of the text is left out")
+def afraid_of_the_end(numbers, starts, length):
+    windows = torch.stack([numbers[s : s + length + 1] for s in starts if s + length < len(numbers) - 1])
+    return windows[:, :-1], windows[:, 1:]
+
+
+@wrong("read_and_asked", "the window is rolled the wrong way")
+def roll_forward(numbers, starts, length):
+    read = torch.stack([numbers[start : start + length] for start in starts])
+    return read, torch.roll(read, 1, dims=1)
+
+
+@wrong("read_and_asked", "the tokens are cut to a byte")
+def in_bytes(numbers, starts, length):
+    return tuple(part.to(torch.uint8) for part in with_unfold(numbers, starts, length))
+
+
 @wrong("read_and_asked", "the last place is asked for the window's first token")
 def roll_in_the_window(numbers, starts, length):
     read = torch.stack([numbers[start : start + length] for start in starts])
@@ -916,6 +1172,12 @@ def with_unfold(numbers, starts, length):
 
 
 @right("read_and_asked")
+def rolls_the_whole_text(numbers, starts, length):
+    """What comes in at the end of the text is never asked for."""
+    return [torch.stack([text[start : start + length] for start in starts]) for text in (numbers, numbers.roll(-1))]
+
+
+@right("read_and_asked")
 def lists_of_lists(numbers, starts, length):
     text = numbers.tolist()
     read = [text[start : start + length] for start in starts.tolist()]
@@ -938,6 +1200,13 @@ def below_the_share(p, share):
     down, order = torch.sort(p, descending=True)
     down = down * (down.cumsum(-1) < share - 1e-7)
     kept = torch.zeros_like(p).scatter_(1, order, down)
+    return kept / kept.sum(1, keepdim=True)
+
+
+@wrong("top_p", "the word that crosses the share is left out")
+def below_without_slack(p, share):
+    down, order = torch.sort(p, descending=True)
+    kept = torch.zeros_like(p).scatter_(1, order, torch.where(down.cumsum(-1) < share, down, 0.0))
     return kept / kept.sum(1, keepdim=True)
 
 
@@ -989,6 +1258,65 @@ def two_to_keep(p, share):
                 break
             new[word], total, count = row[word], total + float(row[word]), count + 1
     return out / out.sum(-1, keepdim=True)
+
+
+@wrong("top_p", "where rounding leaves the sum below the share, one word alone is kept")
+def first_that_reaches(p, share):
+    down, order = p.sort(descending=True)
+    last = (down.cumsum(-1) >= share).float().argmax(-1, keepdim=True)
+    kept = torch.zeros_like(p).scatter(1, order, down * (torch.arange(p.shape[1]) <= last))
+    return kept / kept.sum(1, keepdim=True)
+
+
+@wrong("top_p", "the loop goes on when no word is left")
+def pops_words(p, share):
+    out = torch.zeros_like(p)
+    for b, row in enumerate(p):
+        order, total = row.sort(descending=True).indices.tolist(), 0.0
+        while total < share:
+            word = order.pop(0)
+            out[b, word] = row[word]
+            total += float(row[word])
+    return out / out.sum(-1, keepdim=True)
+
+
+@wrong("top_p", "of equally likely words all are kept")
+def bound_of_the_last(p, share):
+    down = p.sort(descending=True).values
+    count = (down.cumsum(-1) - down < share - 1e-6).sum(-1, keepdim=True) if share < 1 else p.shape[1]
+    bound = down.gather(1, count - 1) if share < 1 else 0
+    return F.normalize(p * (p >= bound), p=1, dim=-1)
+
+
+@wrong("top_p", "a word is left out although the share is not quite reached")
+def with_some_slack(p, share):
+    down, order = p.sort(descending=True)
+    kept = torch.zeros_like(p).scatter(1, order, down * (down.cumsum(-1) - down < share - 1e-3))
+    return kept / kept.sum(1, keepdim=True)
+
+
+@wrong("top_p", "the share is taken from 1")
+def cuts_the_share_off(p, share):
+    return by_hand(p, 1 - share)
+
+
+@wrong("top_p", "always two words are kept")
+def top_two(p, share):
+    values, words = p.topk(2)
+    return torch.zeros_like(p).scatter(1, words, values / values.sum(1, keepdim=True))
+
+
+@wrong("top_p", "all rows keep the words of the first row")
+def mask_of_row_0(p, share):
+    kept = p * (by_hand(p, share)[0] > 0)
+    return kept / kept.sum(1, keepdim=True)
+
+
+@wrong("top_p", "a mask of the sorted words is used on the words as they stand")
+def mask_in_sorted_order(p, share):
+    down = p.sort(descending=True).values
+    kept = p.masked_fill(down.cumsum(1) - down >= share - 1e-6, 0)
+    return kept / kept.sum(1, keepdim=True)
 
 
 @wrong("top_p", "it keeps words whose own probability is as large as the share")
@@ -1051,6 +1379,13 @@ def ascending(p, share):
     return kept / kept.sum(1, keepdim=True)
 
 
+@wrong("top_p", "the least likely words are kept")
+def ascending_without_slack(p, share):
+    up, order = p.sort()
+    kept = torch.zeros_like(p).scatter(1, order, up * (up.cumsum(1) - up < share))
+    return kept / kept.sum(1, keepdim=True)
+
+
 @wrong("top_p", "the sum runs through the words as they stand, not from the likeliest on")
 def never_sorted(p, share):
     kept = p.masked_fill(p.cumsum(1) - p >= share - 1e-6, 0)
@@ -1062,6 +1397,13 @@ def axis_zero(p, share):
     down, order = p.sort(dim=0, descending=True)
     kept = torch.zeros_like(p).scatter(0, order, down.masked_fill(down.cumsum(0) - down >= share - 1e-6, 0))
     return kept / kept.sum(1, keepdim=True)
+
+
+@wrong("top_p", "the sum runs down the batch")
+def axis_zero_throughout(p, share):
+    down, order = p.sort(dim=0, descending=True)
+    kept = torch.zeros_like(p).scatter(0, order, down * (down.cumsum(0) - down < share))
+    return kept / kept.sum(0)
 
 
 @wrong("top_p", "all words are kept")
@@ -1166,9 +1508,17 @@ def top_p_in_numpy(p, share):
 
 
 @right("top_p")
+def the_last_of_equal_words(p, share):
+    down, order = p.flip(-1).sort(dim=-1, descending=True, stable=True)
+    kept = torch.zeros_like(p).scatter(1, order, down * (down.cumsum(-1) - down < share))
+    return (kept / kept.sum(-1, keepdim=True)).flip(-1)
+
+
+@right("top_p")
 def by_ranks(p, share):
-    """No sorting: what is likelier than a word is added up for each word."""
-    likelier = p[:, None, :] > p[:, :, None]
+    """No sorting: what comes before a word, likelier or equal and further to the left, is added up for each word."""
+    place = torch.arange(p.shape[1])
+    likelier = (p[:, None, :] > p[:, :, None]) | ((p[:, None, :] == p[:, :, None]) & (place < place[:, None]))
     before = (likelier * p[:, None, :]).sum(-1)
     kept = p * (before < share - 1e-6)
     return kept / kept.sum(-1, keepdim=True)
@@ -1208,6 +1558,77 @@ def counts_from_one(x, past, layers, codes):
 def counts_itself(x, past, layers, codes):
     s = len(past[0][0])
     return in_a_loop(x, past, layers, torch.cat([codes[:1], codes]) if s else codes)
+
+
+@wrong("go_on", "the layers are counted, not the tokens of the past")
+def length_of_the_list(x, past, layers, codes):
+    s, m = len(past[0][0]), len(x)
+    shifted = torch.zeros_like(codes)
+    shifted[s : s + m] = codes[len(past) : len(past) + m]
+    return in_a_loop(x, past, layers, shifted)
+
+
+@wrong("go_on", "the residual goes on without the codes")
+def codes_for_attention_alone(x, past, layers, codes):
+    s, m, kept = len(past[0][0]), len(x), []
+    for i, ((W_q, W_k, W_v), (keys, values)) in enumerate(zip(layers, past, strict=True)):
+        seen = x + codes[s : s + m] if i == 0 else x
+        kept.append((torch.cat([keys, seen @ W_k]), torch.cat([values, seen @ W_v])))
+        x = x + attended(seen @ W_q, *kept[-1], sees_of(s, m))
+    return x, kept
+
+
+@wrong("go_on", "query and key have changed places")
+def key_first(x, past, layers, codes):
+    return in_a_loop(x, past, [(k, q, v) for q, k, v in layers], codes)
+
+
+@wrong("go_on", "it attends before the new keys and values are appended")
+def appends_in_the_end(x, past, layers, codes):
+    s, m, kept = len(past[0][0]), len(x), []
+    x = x + codes[s : s + m]
+    for (W_q, W_k, W_v), (keys, values) in zip(layers, past, strict=True):
+        found = attended(x @ W_q, keys, values) if s else 0
+        kept.append((torch.cat([keys, x @ W_k]), torch.cat([values, x @ W_v])))
+        x = x + found
+    return x, kept
+
+
+def with_mask(x, past, layers, codes, mask=sees_of, divide=lambda W_k, keys: W_k.shape[1] ** 0.5):
+    s, m, kept = len(past[0][0]), len(x), []
+    x = x + codes[s : s + m]
+    for (W_q, W_k, W_v), old in zip(layers, past, strict=True):
+        keys, values = torch.cat([old[0], x @ W_k]), torch.cat([old[1], x @ W_v])
+        kept.append((keys, values))
+        scores = (x @ W_q @ keys.T / divide(W_k, keys)).masked_fill(~mask(s, m), -torch.inf)
+        x = x + scores.softmax(-1) @ values
+    return x, kept
+
+
+@wrong("go_on", "a new token sees the one behind it, too")
+def one_too_far(x, past, layers, codes):
+    return with_mask(x, past, layers, codes, lambda s, m: torch.ones(m, s + m).tril(s + 1).bool())
+
+
+@wrong("go_on", "a mask is used only if there is no past")
+def for_prompts_alone(x, past, layers, codes):
+    return with_mask(x, past, layers, codes, lambda s, m: sees_of(s, m) | (s > 0))
+
+
+@wrong("go_on", "the scores are divided by the root of the number of keys")
+def length_for_size(x, past, layers, codes):
+    return with_mask(x, past, layers, codes, divide=lambda W_k, keys: math.sqrt(len(keys)))
+
+
+@wrong("go_on", "large scores overflow")
+def exponentials_by_hand(x, past, layers, codes):
+    s, m, kept = len(past[0][0]), len(x), []
+    x = x + codes[s : s + m]
+    for (W_q, W_k, W_v), (keys, values) in zip(layers, past, strict=True):
+        kept.append((torch.cat([keys, x @ W_k]), torch.cat([values, x @ W_v])))
+        e = torch.exp(x @ W_q @ kept[-1][0].T / W_k.shape[1] ** 0.5).tril(s)
+        x = x + e @ kept[-1][1] / e.sum(-1, keepdim=True)
+    return x, kept
 
 
 @wrong("go_on", "the codes of the places are not added")
@@ -1451,21 +1872,30 @@ wrong_value("copied_at_18", (1, 1), "both go on copying")
 wrong_value("copied_at_18", [0.99, 0.0], "the two are swapped")
 wrong_value("copied_at_18", [1.0, 0.99], "that is at length 12")
 wrong_value("copied_at_18", [0.5, 1.0], "half of it is left")
+wrong_value("copied_at_18", [0, 100], "these are percent")
 wrong_value("copied_at_18", 0.99, "that is one number")
 wrong_value("copied_at_18", [0.01, 0.99, 1.0], "[0.01, 0.99, 1.0] has 3 of 2 entries")
 wrong_value("copied_at_18", [0.0, 0.7], "entry 2 of [0.0, 0.7] is not right")
 right_value("copied_at_18", [0.0, 1.0])
 right_value("copied_at_18", torch.tensor([0.02, 0.95]))
 
-wrong_value("looks_at_18", [0.0, 0.98, 1.0, 0.0], "A and B are swapped")
-wrong_value("looks_at_18", [0.0, 1.0, 0.98, 0.0], "the two places are swapped")
-wrong_value("looks_at_18", torch.zeros(4), "the one that looks and the one looked at are swapped")
-wrong_value("looks_at_18", [1.0, 0.0, 0.0, 0.0], "that is eighteen back, where the same symbol stood")
-wrong_value("looks_at_18", [0.0, 0.0, 0.0, 0.98], "that is twelve back")
-wrong_value("looks_at_18", (1.0, 0.0, 1.0, 0.0), "both models count")
-wrong_value("looks_at_18", [0.0, 0.98, 0.0, 0.98], "both models look")
-wrong_value("looks_at_18", [1.0, 0.0], "these are the two numbers of A")
-wrong_value("looks_at_18", [0.03, 0.03, 0.03, 0.03], "the one that looks and the one looked at are swapped")
-wrong_value("looks_at_18", [1.0, 0.0, 0.0, 0.5], "entry 4 of [1.0, 0.0, 0.0, 0.5] is not right")
-right_value("looks_at_18", [1.0, 0.0, 0.0, 0.98])
-right_value("looks_at_18", [torch.tensor(0.98), torch.tensor(0.01), 0.02, torch.tensor(0.9)])
+wrong_value("looks_at_18", [0.0, 0.98, 0.61, 1.0, 0.0, 0.03], "A and B are swapped")
+wrong_value("looks_at_18", [1.0, 0.0, 0.0, 0.98, 0.03, 0.61], "A and B take turns")
+wrong_value("looks_at_18", [0.0, 1.0, 0.03, 0.98, 0.0, 0.45], "the two places of layer 2 are swapped")
+wrong_value("looks_at_18", [0.03, 1.0, 0.0, 0.61, 0.0, 0.98], "layer 1 comes first")
+wrong_value("looks_at_18", [0.031, 0.025, 0.0, 0.0, 0.0, 0.0], "the two layers are swapped")
+wrong_value("looks_at_18", torch.zeros(6), "the one that looks and the one looked at are swapped")
+wrong_value("looks_at_18", [0.059, 0.038, 0.029, 0.038, 0.058, 0.019], "that is the mean of a whole block of the map")
+wrong_value("looks_at_18", [0.058, 0.001, 0.023, 0.058, 0.056, 0.055], "that is a single column of the map")
+wrong_value("looks_at_18", [1.0, 0.0, 0.02, 0.0, 0.0, 0.5], "that is eighteen back, where the same symbol stood")
+wrong_value("looks_at_18", [0.0, 0.0, 0.02, 0.0, 0.98, 0.47], "that is twelve back")
+wrong_value("looks_at_18", [0.007, 0.0, 0.02, 0.001, 0.002, 0.005], "every place is one too far back")
+wrong_value("looks_at_18", [0.0, 0.0, 0.339, 0.002, 0.003, 0.021], "every place is one too near")
+wrong_value("looks_at_18", [1, 0, 0, 0, 1, 0], "the third number of each model is not that of layer 1")
+wrong_value("looks_at_18", (1.0, 0.0, 0.03, 1.0, 0.0, 0.03), "both models count")
+wrong_value("looks_at_18", [0.0, 0.98, 0.6, 0.0, 0.98, 0.6], "both models look")
+wrong_value("looks_at_18", [1.0, 0.0, 0.03], "these are the three numbers of A")
+wrong_value("looks_at_18", [1.0, 0.0, 0.0, 0.98], "the two numbers of layer 1 are missing")
+wrong_value("looks_at_18", [1.0, 0.0, 0.03, 0.0, 0.5, 0.6], "entry 5 of [1.0, 0.0, 0.03, 0.0, 0.5, 0.6] is not right")
+right_value("looks_at_18", [1.0, 0.0, 0.03, 0.0, 0.98, 0.29])
+right_value("looks_at_18", [torch.tensor(0.96), 0.01, 0.02, torch.tensor(0.01), torch.tensor(0.96), 0.63])
