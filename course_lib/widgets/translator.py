@@ -36,20 +36,25 @@ def _words() -> dict:
     }
 
 
+def _transformer() -> Transformer:
+    return Transformer(*_sizes(), feed_forward_size=192)
+
+
+def _of_transformer() -> dict:
+    return {"kind": "transformer", "heads": 4, "layers": 2, **_words()}
+
+
+def _recurrent() -> EncoderDecoder:
+    return EncoderDecoder(*_sizes(), hidden_size=96, bidirectional=True, attention=AdditiveScore)
+
+
+def _of_recurrent() -> dict:
+    return {"kind": "recurrent", "heads": 1, "layers": 1, **_words()}
+
+
 MODELS = {
-    model.name: model
-    for model in (
-        PageModel(
-            "trained_transformer",
-            lambda: Transformer(*_sizes(), feed_forward_size=192),
-            lambda: {"kind": "transformer", "heads": 4, "layers": 2, **_words()},
-        ),
-        PageModel(
-            "reads_both_ways",
-            lambda: EncoderDecoder(*_sizes(), hidden_size=96, bidirectional=True, attention=AdditiveScore),
-            lambda: {"kind": "recurrent", "heads": 1, "layers": 1, **_words()},
-        ),
-    )
+    "trained_transformer": PageModel("trained_transformer", _transformer, _of_transformer),
+    "reads_both_ways": PageModel("reads_both_ways", _recurrent, _of_recurrent),
 }
 
 
