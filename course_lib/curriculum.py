@@ -11,7 +11,6 @@ LESSONS = (
     "transformer_built",
     "transformer_trained",
     "taken_apart",
-    "language_models",
 )
 FORMER = {"transformer": "transformer_trained"}  # older workbooks hold both halves in one, whose experiments are here
 

@@ -13,20 +13,9 @@ import pytest
 from course_lib.files import ROOT
 
 FLOORS = [
-    [
-        "files",
-        "curriculum",
-        "speed",
-        "masks",
-        "attention_map",
-        "toy_french",
-        "corpus",
-        "fingerprint",
-        "byte_pairs",
-        "texts",
-    ],
+    ["files", "curriculum", "speed", "masks", "attention_map", "toy_french", "corpus", "fingerprint"],
     ["attention", "positions", "layers"],
-    ["recurrent", "transformer", "language_models"],
+    ["recurrent", "transformer"],
     ["processes", "decoding", "metrics", "training"],
     ["plotting", "trained"],
     ["claims", "glossary", "checks", "widgets"],
@@ -40,10 +29,7 @@ OUTSIDE = {
     "tools.recording": {"claims", "files", "speed", "trained", "tools.lessons"},
     "tools.restamp": {"claims", "curriculum", "files", "processes", "tools.lessons", "tools.recording"},
     "tools.pages": {"claims", "curriculum", "glossary", "tools.lessons", "tools.seeds"},
-    "tools.bench": {
-        *("attention", "byte_pairs", "corpus", "decoding", "language_models", "layers", "positions", "recurrent"),
-        *("texts", "training", "transformer", "tools.slides"),
-    },
+    "tools.bench": {"attention", "corpus", "positions", "recurrent", "training", "transformer", "tools.slides"},
     "tools.workbook": {"checks", "files", "tools.lessons"},
     "tools.mutants": {"checks", "tools.lessons"},
     "tools.web": {"files", "widgets"},
