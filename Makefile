@@ -68,5 +68,5 @@ feedback: ## write each learner's feedback as a page; hidden tests are not shown
 grades: ## write the marks as CSV, with the points of each check and the reasons
 	$(COURSE) grades $(ARGS)
 
-bench: ## compare the speed of attention and the Transformer with textbook forms and torch's modules (about a minute)
+bench: ## compare the speed of attention and the Transformer with textbook forms and torch's modules (about two minutes)
 	$(COURSE) bench

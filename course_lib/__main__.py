@@ -52,7 +52,7 @@ def lab(arguments):
     from course_lib.tools import lessons, web
 
     workbook([])
-    web.write_translators()
+    web.write_models()
     lessons.trust(lessons.find())
     server = LabApp.initialize_server(argv=[f"--ServerApp.root_dir={ROOT}", *as_root(), *arguments])
     if not server.identity_provider.token_generated:  # else Jupyter itself prints the address
@@ -167,13 +167,14 @@ def pages(arguments):
 
 
 def bench(arguments):
-    """compare the speed of attention and the Transformer with textbook forms and torch's modules (about a minute)"""
+    """compare the speed of attention and the Transformer with textbook forms and torch's modules (about two minutes)"""
     from course_lib import speed
     from course_lib.tools import bench
 
     print(f"{speed.machine()}\n")
-    training = bench.compare, bench.compare_heads, bench.compare_transformers
-    for measured in (*training, bench.compare_decoding, bench.drag, bench.translate_in_page):
+    training = bench.compare, bench.compare_heads, bench.compare_transformers, bench.compare_language_models
+    writing = bench.compare_decoding, bench.compare_writing
+    for measured in (*training, *writing, bench.drag, bench.translate_in_page):
         print(measured(), flush=True, end="\n\n")
 
 

@@ -11,6 +11,7 @@ LESSONS = (
     "transformer_built",
     "transformer_trained",
     "taken_apart",
+    "language_models",
 )
 FORMER = {"transformer": "transformer_trained"}  # older workbooks hold both halves in one, whose experiments are here
 

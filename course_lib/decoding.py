@@ -6,7 +6,7 @@ and state are tensors whose first axis is the batch, or (named) tuples of such; 
 With a fourth, `read(words, state, memory)`, which is `step` for several words, a prompt costs one pass.
 
 Sentences go in by `greedy`, `sample` and `beam`. A memory that was not made from words (of the regions of an image,
-say) goes in by `write_from`, and prompts by `write`.
+say) goes in by `write_from`, prompts by `write`, and texts to be gone on with by `write_on`.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,11 +17,13 @@ from typing import NamedTuple
 import torch
 from jaxtyping import Bool, Float, Int, Shaped
 from torch import Tensor
+from torch.nn import functional as F
 
 from course_lib.attention_map import AttentionMap
 from course_lib.corpus import BOS, EOS, SPECIALS, Corpus, pad
 
 AT_ONCE = 500  # sentences, or in a beam hypotheses
+NO_END = -1  # no word has this number
 
 
 class Translation(NamedTuple):
@@ -57,11 +59,18 @@ def draw(
     *,
     temperature: float = 1.0,
     top_k: int | None = None,
+    top_p: float | None = None,
     generator: torch.Generator | None = None,
 ) -> Int[Tensor, " batch"]:
-    """Draws a word with p = softmax(logits / T), of the k likeliest only if `top_k` is given (Fan et al. 2018).
+    """Draws a word with p = softmax(logits / T), from all words or from the likeliest only.
 
-    Raises ValueError: the temperature is not positive, or k is not between 1 and the vocabulary's size.
+    Args:
+        top_k: of the k likeliest (Fan et al. 2018).
+        top_p: of the fewest whose p together reach it, the likeliest first (Holtzman et al. 2020). With `top_k` too,
+            p is that among the k.
+    Raises:
+        ValueError: the temperature is not positive, k is not between 1 and the vocabulary's size, or `top_p` is not
+            above 0 and at most 1.
 
     >>> draw(torch.tensor([[0.0, 5.0, 1.0]]), top_k=1)
     tensor([1])
@@ -74,7 +83,25 @@ def draw(
             raise ValueError(f"top_k is {top_k}; it must be from 1 to {size}, the size of the vocabulary")
         kth = logits.topk(top_k).values[:, -1:]
         logits = logits.masked_fill(logits < kth, -torch.inf)
-    return torch.multinomial((logits / temperature).softmax(-1), 1, generator=generator)[:, 0]
+    p = (logits / temperature).softmax(-1)
+    if top_p is not None:
+        if not 0 < top_p <= 1:
+            raise ValueError(f"top_p is {top_p}; it must be above 0 and at most 1, which keeps all words")
+        p = nucleus(p, top_p)
+    return torch.multinomial(p, 1, generator=generator)[:, 0]
+
+
+def nucleus(p: Float[Tensor, "batch size"], top_p: float) -> Float[Tensor, "batch size"]:
+    """p with zeros but at the fewest words that reach `top_p` together; the word that crosses it is kept.
+
+    >>> nucleus(torch.tensor([[0.2, 0.5, 0.3]]), 0.6)
+    tensor([[0.0000, 0.5000, 0.3000]])
+    """
+    if top_p == 1:  # rounded, the sum may reach it before the last words
+        return p
+    down, order = p.sort(-1, descending=True)
+    reached_before = F.pad(down.cumsum(-1)[:, :-1], (1, 0), value=-1.0) >= top_p  # never before the first
+    return p.scatter(-1, order, down.masked_fill(reached_before, 0.0))
 
 
 @torch.no_grad()
@@ -177,10 +204,11 @@ def sample(
     *,
     temperature: float = 1.0,
     top_k: int | None = None,
+    top_p: float | None = None,
     generator: torch.Generator | None = None,
 ) -> list[Translation]:
     """Draws each next word, y_t ~ softmax(logits / T), as `draw` does; otherwise like `greedy`."""
-    choose = partial(draw, temperature=temperature, top_k=top_k, generator=generator)
+    choose = partial(draw, temperature=temperature, top_k=top_k, top_p=top_p, generator=generator)
     return _translate(model, corpus, sentences, partial(write, choose=choose))
 
 
@@ -297,6 +325,66 @@ def write_from(
             attention = AttentionMap(seen[row, :length, : len(labels[row])], tokens, labels[row])
         translations.append(Translation(tokens, attention, length < len(line), totals[row]))
     return translations
+
+
+class Continuation(NamedTuple):
+    """What a language model wrote behind a prompt.
+
+    `log_probability` is the sum of log p of its tokens in nats. `stopped` says why it has fewer tokens than were asked
+    for; it is "" if it has as many.
+    """
+
+    text: str
+    tokens: tuple[int, ...]
+    log_probability: float
+    stopped: str
+
+
+def write_on(
+    model, vocabulary, prompts: Sequence[str], limit: int, choose: Choice = likeliest, *, beyond: bool = False
+) -> list[Continuation]:
+    """Goes on with each prompt by `limit` tokens, or until the text is as long as the longest that was trained on.
+
+    Args:
+        model: a language model; it names the `trained_length`, in tokens.
+        vocabulary: has `encode` and `decode`, as `BytePairs`.
+        choose: as in `write`, such as `partial(draw, top_p=0.9)`.
+        beyond: whether it may write on where nothing was trained.
+    Raises:
+        ValueError: a limit that is not positive, or a prompt that is empty, or as long as what was trained on.
+        TypeError: one string in place of several prompts.
+
+    >>> from course_lib.byte_pairs import BytePairs
+    >>> from course_lib.language_models import RecurrentLanguageModel
+    >>> model = RecurrentLanguageModel(256, trained_length=8)
+    >>> (written,) = write_on(model, BytePairs([]), ["while "], limit=5)
+    >>> len(written.tokens), written.stopped
+    (2, 'stopped at 8 tokens, the longest text that the model was trained on; beyond=True writes on')
+    """
+    if limit < 1:
+        raise ValueError(f"limit is {limit}; it must be at least 1 token")
+    if isinstance(prompts, str):
+        raise TypeError(f"the prompts are one string, whose characters would be prompts; give a list, [{prompts!r}]")
+    numbers, most = [vocabulary.encode(prompt) for prompt in prompts], model.trained_length
+    for place, row in enumerate(numbers):
+        if not row:
+            raise ValueError(f"prompt {place} is empty; every prompt needs a token")
+        if len(row) >= most and not beyond:
+            raise ValueError(
+                f"prompt {place} has {len(row)} tokens, and the longest text that the model was trained on {most}; "
+                "shorten it, or say beyond=True"
+            )
+    limits = [limit if beyond else min(limit, most - len(row)) for row in numbers]
+    model.eval()
+    device = next(model.parameters()).device
+    prompt, mask = (tensor.to(device) for tensor in pad(numbers))
+    written = write(model, None, prompt, torch.tensor(limits, device=device), choose, prompt_mask=mask, end=NO_END)
+    told = f"stopped at {most} tokens, the longest text that the model was trained on; beyond=True writes on"
+    continuations = []
+    for row, own, total in zip(written.words.tolist(), limits, written.log_probability.tolist(), strict=True):
+        tokens = tuple(row[:own])
+        continuations.append(Continuation(vocabulary.decode(tokens), tokens, total, told if own < limit else ""))
+    return continuations
 
 
 def _translate(model, corpus: Corpus, sentences, search: Callable[..., Written], at_once: int | None = None):

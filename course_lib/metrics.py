@@ -1,13 +1,15 @@
-"""How good a translation is, and how good an alignment."""
+"""How good a translation is, how good an alignment, and how well a text was predicted."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from course_lib.attention_map import AttentionMap
 from course_lib.corpus import Bucket, Corpus, Links, SentencePair
-from course_lib.decoding import greedy
+from course_lib.decoding import AT_ONCE, greedy
 
 
 def _same_number(written: Sequence, pairs: Sequence) -> None:
@@ -109,3 +111,32 @@ def strongest_links(weights: Float[Tensor, "batch target source"], pairs: Sequen
         # Not `seen.strongest()`: how a map is shown is no part of a fingerprint, and what is measured must be.
         proposed.append(frozenset((t, int(row.argmax())) for t, row in enumerate(seen.weights) if row.any()))
     return proposed
+
+
+@torch.no_grad()
+def bits_per_character(model, text: str, vocabulary) -> float:
+    """`−Σ_t log₂ p(y_t | up to L tokens before it) / characters`, so that all vocabularies can be compared.
+
+    Windows of L = `model.trained_length` tokens follow one another by L / 2: behind the first, every token is predicted
+    from at least L / 2 before it. The very first costs log₂ V.
+
+    Args:
+        vocabulary: has `encode`, as `BytePairs`.
+    Raises:
+        ValueError: the text has fewer than two tokens.
+    """
+    model.eval()
+    numbers = torch.tensor(vocabulary.encode(text))
+    last = len(numbers) - 1
+    if last < 1:
+        raise ValueError(f"the text has {last + 1} tokens; two are needed, one to predict the other from")
+    length = min(model.trained_length, last)
+    ends = torch.tensor([*range(length, last, max(1, length // 2)), last])
+    windows = numbers[ends[:, None] - length + torch.arange(length + 1)]  # (window, length + 1)
+    new = ends.diff(prepend=torch.tensor([0]))  # what no earlier window has predicted
+    counted = torch.arange(length) >= length - new[:, None]  # (window, length)
+    nats, device = math.log(len(vocabulary)), next(model.parameters()).device
+    for window, counts in zip(windows.split(AT_ONCE), counted.split(AT_ONCE), strict=True):
+        log_p = model(window[:, :-1].to(device))[0].log_softmax(-1).cpu()
+        nats -= log_p.gather(-1, window[:, 1:, None])[..., 0][counts].double().sum().item()
+    return nats / math.log(2) / len(text)

@@ -97,6 +97,12 @@ def translation_loss(model: nn.Module, batch: Batch, smoothing: float = 0.0) -> 
     return cross_entropy(logits, batch.target_output, batch.target_mask, smoothing=smoothing)
 
 
+def next_token_loss(model: nn.Module, window: Int[Tensor, "batch window"]) -> Float[Tensor, ""]:
+    """Cross-entropy a token: each is predicted from those before it, all in one pass (Bengio et al. 2003)."""
+    logits, _ = model(window[:, :-1])
+    return cross_entropy(logits, window[:, 1:])
+
+
 @torch.enable_grad()  # it may be called by a measurement, which needs no gradients
 def train(
     build: Callable[[], nn.Module],

@@ -9,8 +9,10 @@ from torch.testing import assert_close
 
 from course_lib import __main__ as front_door
 from course_lib.attention import AdditiveScore, GeneralScore, MultiHeadAttention
+from course_lib.language_models import TransformerLanguageModel
 from course_lib.recurrent import EncoderDecoder
 from course_lib.tools import bench
+from course_lib.training import next_token_loss
 from course_lib.transformer import Transformer
 
 
@@ -67,6 +69,21 @@ def test_the_table_has_medians_spreads_and_what_is_relative_within_a_round():
         ["one", "9", "2,000", "(1,000", "–", "4,000)", "1.00"],
         ["two", "6", "4,000", "(3,000", "–", "8,000)", "2.00"],
     ]
+
+
+def test_the_words_and_the_loss_may_be_others_and_so_may_their_name(monkeypatch):
+    clock, seen = iter([0, 99, 100, 102]), []
+    monkeypatch.setattr(bench.time, "process_time", lambda: next(clock))
+    windows = [torch.randint(9, (2, 6)), torch.randint(9, (3, 6))]
+
+    def loss(model, window):
+        seen.append(window)
+        return next_token_loss(model, window)
+
+    model = TransformerLanguageModel(9, trained_length=5, model_size=4, heads=1, layers=1)
+    (speeds,) = bench.measure([model], windows, rounds=1, loss=loss, words_in=bench.predicted)
+    assert speeds == [(2 + 3) * 5 / 2] and len(seen) == 4
+    assert bench.table({"one": model}, [[12_500]], "tokens").splitlines()[0].split()[2] == "tokens/s"
 
 
 def test_a_time_is_of_one_step_and_the_first_round_is_not_timed(monkeypatch):
@@ -153,6 +170,128 @@ def test_transformers_that_compute_something_else_are_not_timed(corpus, monkeypa
     assert torch.get_num_threads() == before
 
 
+# ---- a language model ----
+
+SMALL = bench.Shape(8, 2, 2, length=5, batch_size=3, batches=2)
+
+
+def textbook_and_ours():
+    torch.manual_seed(0)
+    textbook = bench.TextbookLanguageModel(20, *SMALL[:4])
+    return textbook, textbook.to_ours(), torch.randint(20, (3, 6))
+
+
+def test_the_textbooks_language_model_is_ours_and_shares_nothing():
+    textbook, ours, window = textbook_and_ours()
+    names = bench.as_ours(dict(textbook.named_parameters())).keys()
+    assert {*names, "output.bias"} == dict(ours.named_parameters()).keys()
+    bench.assert_same_as_textbook(textbook, ours, window)
+    bench.assert_same_as_textbook(textbook, ours, window[:, :3])
+    with torch.no_grad():
+        for parameter in textbook.parameters():
+            parameter.add_(torch.rand_like(parameter))
+    with pytest.raises(AssertionError, match="not close"):
+        bench.assert_same_as_textbook(textbook, ours, window)
+
+
+@pytest.mark.parametrize("name", [name for name, _ in textbook_and_ours()[1].named_parameters()])
+def test_each_parameter_of_ours_is_compared(name):
+    """Its gradient alone is another."""
+    textbook, ours, window = textbook_and_ours()
+    parameter = ours.get_parameter(name)
+    parameter.register_hook(lambda gradient: gradient / 2 + 1)
+    if name == "output.bias":  # the textbook has none
+        bench.assert_same_as_textbook(textbook, ours, window)
+    else:
+        with pytest.raises(AssertionError, match=rf"not close[^$]*{re.escape(name)}"):
+            bench.assert_same_as_textbook(textbook, ours, window)
+
+
+def test_language_models_that_compute_something_else_are_not_timed(monkeypatch):
+    other = TransformerLanguageModel(260, trained_length=5, model_size=8, heads=2)
+    monkeypatch.setattr(bench.TextbookLanguageModel, "to_ours", lambda _: other)
+    monkeypatch.delattr(bench, "measure")
+    before = torch.get_num_threads()
+    with pytest.raises(AssertionError, match="not close"):
+        bench.compare_language_models(TEXT, size=260, shapes=[SMALL], rounds=1)
+    assert torch.get_num_threads() == before
+
+
+TEXT = "while the cat runs, the dog does not run; the cat is black. " * 9
+
+
+def test_the_tables_of_language_models_are_of_each_shape():
+    said = bench.compare_language_models(TEXT, size=300, shapes=[SMALL, SMALL._replace(heads=1)], rounds=2)
+    _, two_heads, one_head = said.split("Training a language model")
+    assert "d_model 8, 2 heads, 2 layers,\n3 windows of 5 tokens" in two_heads and ", 1 heads, " in one_head
+    for table in (two_heads, one_head):
+        rows = [re.split(r"  +", row) for row in table.split("relative\n")[1].strip().splitlines()]
+        assert [row[0] for row in rows] == ["textbook", "ours"] and rows[0][-1] == "1.00"
+
+
+def language_model():
+    torch.manual_seed(0)
+    return TransformerLanguageModel(20, trained_length=9, model_size=8, heads=2).eval(), torch.randint(20, (3, 2))
+
+
+@pytest.mark.parametrize("go_on", [bench.go_on_with_past, bench.go_on_anew])
+@torch.no_grad()
+def test_both_ways_of_going_on_write_the_likeliest_token(go_on):
+    model, prompt = language_model()
+    written = go_on(model, prompt, 7)
+    line = torch.cat([prompt, written], 1)
+    assert written.shape == (3, 7) and torch.equal(model(line[:, :-1])[0][:, 1:].argmax(-1), written)
+    bench.assert_likeliest(model, prompt, written, written)
+
+
+@torch.no_grad()
+def test_what_is_not_the_likeliest_token_is_seen_wherever_it_stands():
+    model, prompt = language_model()
+    written = bench.go_on_anew(model, prompt, 7)
+    for place in range(7):
+        other = written.clone()
+        other[1, place] = (other[1, place] + 1) % 20
+        with pytest.raises(AssertionError, match="not close"):
+            bench.assert_likeliest(model, prompt, written, other)
+    with torch.no_grad():
+        model.output.weight.zero_()
+    bench.assert_likeliest(model, prompt, other)  # where all are equally likely, any will do
+
+
+@torch.no_grad()
+def test_going_on_reads_one_token_a_step_with_the_past_and_all_without():
+    (model, prompt), read = language_model(), []
+    model.embedding.register_forward_hook(lambda _, inputs, __: read.append(inputs[0].shape[1]))
+    bench.go_on_with_past(model, prompt, 4)
+    bench.go_on_anew(model, prompt, 4)
+    assert read == [2, 1, 1, 1, 2, 3, 4, 5]
+
+
+def test_a_text_that_is_gone_on_with_otherwise_is_not_timed(monkeypatch):
+    right = bench.go_on_anew
+    monkeypatch.setattr(bench, "go_on_anew", lambda *settings: (right(*settings) + 1) % 1024)
+    with pytest.raises(AssertionError, match="not close"):
+        list(bench.measure_writing(2, texts=1, rounds=1))
+
+
+def test_a_time_of_going_on_is_of_one_writing_and_the_first_round_is_not_timed(monkeypatch):
+    clock = iter([0, 99, 100, 199, 200, 202, 210, 214, 220, 223, 230, 231])
+    monkeypatch.setattr(bench.time, "process_time", lambda: next(clock))
+    assert list(bench.measure_writing(2, texts=1, rounds=2)) == [(2, 4), (3, 1)]
+
+
+def test_the_table_of_writing_has_medians_and_the_ratio_within_a_round(monkeypatch):
+    times = [(0.001, 0.002), (0.006, 0.003), (0.003, 0.009)]  # ratios 2, 0.5, 3
+    monkeypatch.setattr(bench, "measure_writing", lambda *_: times)
+    rows = bench.compare_writing(texts=[1, 8], rounds=3).split("highest)\n")[1].splitlines()
+    assert [re.split(r"  +", row.strip()) for row in rows] == [
+        [texts, "3", "3", "2.00", "(0.50 – 3.00)"] for texts in ("1", "8")
+    ]
+
+
+# ---- writing a translation ----
+
+
 @pytest.mark.parametrize("write", [bench.write_with_past, bench.write_anew])
 def test_both_ways_of_writing_take_the_likeliest_word_each_time(write):
     torch.manual_seed(0)
@@ -198,20 +337,26 @@ def test_the_verb_prints_all_tables_and_leaves_the_threads_as_they_were(corpus, 
     monkeypatch.setattr(bench, "compare_heads", partial(bench.compare_heads, [(2, 3, 8)], heads=2, rounds=2))
     transformers = partial(bench.compare_transformers, corpus, batch_size=4, steps=2, rounds=2)
     monkeypatch.setattr(bench, "compare_transformers", transformers)
+    small = partial(bench.compare_language_models, TEXT, size=260, shapes=[SMALL], rounds=2)
+    monkeypatch.setattr(bench, "compare_language_models", small)
     monkeypatch.setattr(bench, "compare_decoding", partial(bench.compare_decoding, lengths=[3], rounds=2))
+    monkeypatch.setattr(bench, "compare_writing", partial(bench.compare_writing, length=3, texts=[2], rounds=2))
     monkeypatch.setattr(bench.shutil, "which", lambda _: None)
     before = torch.get_num_threads()
     front_door.bench([])
     assert torch.get_num_threads() == before
     told = capsys.readouterr().out
-    tables = re.split("Multi-head|Training a T|Greedy|Dragging|Translating", told)
-    models, heads, transformers, decoding, *in_page = tables
+    tables = re.split("Multi-head|Training a T|Training a l|Greedy|A language|Dragging|Translating", told)
+    models, heads, transformers, language_models, decoding, writing, *in_page = tables
     rows = models.split("relative\n")[1].strip().splitlines()
     assert [re.split(r"  +", row)[0] for row in rows] == list(bench.SCORES)
     assert rows[0].endswith(" 1.00")
     assert heads.strip().splitlines()[-1].startswith("2 × 3 × 8 ")
     rows = transformers.split("relative\n")[1].strip().splitlines()
     assert [re.split(r"  +", row)[0] for row in rows] == ["nn.Transformer", "ours"]
+    rows = language_models.split("relative\n")[1].strip().splitlines()
+    assert [re.split(r"  +", row)[0] for row in rows] == ["textbook", "ours"]
+    assert writing.strip().splitlines()[-1].split()[0] == "2"
     assert decoding.strip().splitlines()[-1].split()[0] == "3"
     timed = "was not timed: no browser was found."
     assert [said.strip() for said in in_page] == [f"an explorer {timed}", f"in the page {timed}"]

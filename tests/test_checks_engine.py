@@ -197,6 +197,54 @@ def test_what_is_said_of_a_wrong_value(question, answer, says):
     assert str(caught.value).startswith(says)
 
 
+# ---- odd values ----
+
+
+class Unequal:
+    def __eq__(self, other):
+        raise RuntimeError("cannot be compared")
+
+    __hash__ = None
+    __repr__ = None
+
+
+def odd_values():
+    endless = []
+    endless.append(endless)
+    yield from (endless, Unequal(), [Unequal(), 1.0], {1, 2}, b"ab", 1j, 10**400, object, iter([1]), ((1, 2), []), {})
+    yield from (
+        np.array(["a", "b"]),
+        np.array([1, "a", None], dtype=object),
+        np.array(None),
+        np.array([[1], [2, 3]], object),
+    )
+    yield from (np.str_("a"), [np.str_("a")], np.datetime64("NaT"), np.array(["2020-01-01"], dtype="datetime64[D]"))
+    yield from (
+        np.uint64(2**64 - 1),
+        np.longdouble(1),
+        np.zeros(2, dtype=[("a", int)]),
+        np.ma.array([1, 2], mask=[0, 1]),
+    )
+    yield from (torch.eye(3).to_sparse(), torch.ones(2, device="meta"), torch.ones(2).bfloat16(), torch.zeros(0))
+    yield torch.nested.nested_tensor([torch.ones(2), torch.ones(3)])
+    yield torch.ones(2, dtype=torch.complex64)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_no_odd_value_crashes_the_checker():
+    pair = Exercise("pair", "rnn_bottleneck", cases, lambda x: (x, [3, 4]), "lesson 1")
+    for value in odd_values():
+        for odd in (value, [value, value], (T, value), {"a": value}):
+            for asked in (EXERCISE, pair):
+                with pytest.raises(Wrong) as caught:
+                    examine(asked, lambda x, odd=odd: odd)
+                assert str(caught.value).startswith(f"✗ {asked.name}: ")
+            for asked in (QUESTION, LIST):
+                with pytest.raises(Wrong) as caught:
+                    ask(asked, odd)
+                assert str(caught.value).startswith(f"✗ {asked.name}: ")
+
+
 # ---- in a notebook ----
 
 

@@ -7,13 +7,15 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
+from hypothesis import example, given
+from hypothesis import strategies as st
 from torch import nn
 from torch.testing import assert_close
 
 from course_lib import decoding, transformer
 from course_lib.attention import AdditiveScore
 from course_lib.corpus import BOS, EOS, SPECIALS, Vocabulary, pad
-from course_lib.decoding import beam, draw, greedy, likeliest, rows_of, sample, write, write_from
+from course_lib.decoding import beam, draw, greedy, likeliest, nucleus, rows_of, sample, write, write_from
 from course_lib.recurrent import EncoderDecoder, Memory
 from course_lib.transformer import DecoderOnly, Transformer
 
@@ -238,6 +240,78 @@ def test_a_k_outside_the_vocabulary_is_refused(top_k):
         draw(torch.zeros(1, 4), top_k=top_k)
 
 
+@st.composite
+def several_p(draw):
+    """Rows of p over one vocabulary, some with words that are equally likely or of p = 0."""
+    size = draw(st.integers(1, 40))
+    parts = st.lists(st.integers(0, 12) | st.floats(1e-6, 9), min_size=size, max_size=size).filter(any)
+    p = torch.tensor(draw(st.lists(parts, min_size=1, max_size=3)))
+    return p / p.sum(-1, keepdim=True)
+
+
+@given(several_p(), st.floats(0, 1, exclude_min=True))
+@example(torch.tensor([[0.5, 0.3, 0.2]]), 0.5)
+@example(torch.tensor([[0.1] * 10]), 0.9)
+@example(torch.tensor([[0.25] * 4]), 0.5)
+@example(torch.tensor([[0.7, 0.2, 0.1]]), 0.9)
+@example(torch.tensor([[1 / 3] * 3]), 0.99999999)
+@example(torch.tensor([[1e-8, 1.0, 0.0]]), 5e-324)  # 0 in float32
+def test_a_nucleus_is_of_the_fewest_likeliest_words_that_reach_p_together(p, top_p):
+    for row, kept in zip(p.tolist(), nucleus(p, top_p).tolist(), strict=True):
+        assert all(own in (0.0, before) for own, before in zip(kept, row, strict=True))
+        inside = sorted((own for own in kept if own), reverse=True)
+        outside = [before for own, before in zip(kept, row, strict=True) if not own]
+        assert inside and inside[-1] >= max(outside, default=0.0)
+        assert math.fsum(inside) >= top_p - 1e-6  # p is float32, and so is its sum
+        assert math.fsum(inside[:-1]) <= top_p + 1e-6  # without the word that crosses it, they do not
+
+
+def test_the_nucleus_ends_where_the_sum_in_float32_reaches_p_exactly():
+    p = torch.rand(2_000, 6, generator=torch.Generator().manual_seed(0))
+    p /= p.sum(-1, keepdim=True)
+    for row in p[:, None].unbind():
+        for count, reached in enumerate(row.sort(descending=True).values.cumsum(-1)[0, :-1].tolist(), start=1):
+            assert int((nucleus(row, reached) > 0).sum()) == count
+
+
+def test_a_nucleus_of_1_keeps_all_words_though_a_rounded_sum_reaches_1_before_the_last():
+    p = (3 * torch.randn(50, 1_000, generator=torch.Generator().manual_seed(0))).softmax(-1)
+    assert (p.sort(descending=True).values.cumsum(-1)[:, :-1] >= 1).any() and p.all()
+    assert torch.equal(nucleus(p, 1.0), p) and torch.equal(nucleus(p, 1), p)
+
+
+@pytest.mark.parametrize(
+    ("settings", "kept"),
+    [
+        ({"top_p": 0.6}, [3, 1]),
+        ({"top_p": 0.9}, [3, 1, 0]),
+        ({"top_p": 0.9, "top_k": 3}, [3, 1, 0]),
+        ({"top_p": 0.8, "top_k": 2}, [3, 1]),
+        ({"top_p": 0.6, "top_k": 2}, [3]),  # .625 of the two, though .5 of all
+        ({"top_p": 0.6, "temperature": 0.5}, [3]),  # .66
+        ({"top_p": 0.6, "temperature": 9.0}, [3, 1, 0]),
+    ],
+)
+def test_what_is_drawn_from_a_nucleus_comes_in_proportion(settings, kept):
+    logits, generator = torch.tensor([0.15, 0.3, 0.05, 0.5]).log(), torch.Generator().manual_seed(0)
+    drawn = draw(logits.expand(50_000, 4), generator=generator, **settings).bincount(minlength=4) / 50_000
+    p = (logits / settings.get("temperature", 1.0)).exp()[kept]
+    assert_close(drawn[kept], p / p.sum(), atol=0.01, rtol=0)
+    assert drawn.count_nonzero() == len(kept)
+
+
+def test_each_row_has_its_own_nucleus():
+    logits = torch.tensor([[0.0, 9.0, 0.0], [0.0, 0.0, 9.0], [0.0, 0.0, 0.0]])
+    drawn = {tuple(draw(logits, top_p=0.9).tolist()) for _ in range(200)}
+    assert drawn == {(1, 2, 0), (1, 2, 1), (1, 2, 2)}
+
+
+@pytest.mark.parametrize("top_p", [0, -0.1, 1.01, math.nan])
+def test_a_p_that_is_not_above_0_and_at_most_1_is_refused(top_p):
+    with pytest.raises(ValueError, match=f"top_p is {top_p}; it must be above 0 and at most 1, which keeps all words"):
+        draw(torch.zeros(1, 4), top_p=top_p)
+
+
 # ---- both kinds of model through one interface ----
 
 
@@ -290,7 +364,8 @@ def test_the_same_generator_draws_the_same_words_and_top_1_is_greedy(corpus, kin
         for seed in (1, 1, 2)
     )
     assert one == two != other
-    assert sample(model, corpus, sentences, top_k=1)[0].tokens == greedy(model, corpus, sentences)[0].tokens
+    for only in ({"top_k": 1}, {"top_p": 1e-9}):
+        assert sample(model, corpus, sentences, **only)[0].tokens == greedy(model, corpus, sentences)[0].tokens
 
 
 @each_kind

@@ -298,7 +298,9 @@ OTHERS = [
     "causal mask", "softmax", "temperature", "logits", "cross-entropy", "label smoothing", "dropout", "warm-up",
     "cross-attention", "encoder-only", "decoder-only", "greedy decoding", "sampling", "beam search", "embedding",
     "static embedding", "contextual embedding", "tokenisation", "backpropagation", "autograd", "loss",
-    "activation function", "optimiser", "BLEU", "alignment error rate", "permutation equivariance",
+    "activation function", "optimiser", "BLEU", "alignment error rate", "permutation equivariance", "language model",
+    "masked language model", "byte-pair encoding", "BPE", "bits per character", "perplexity", "n-gram",
+    "nucleus sampling", "top-p", "induction head", "in-context learning", "few-shot learning", "RoPE",
 ]  # fmt: skip
 
 

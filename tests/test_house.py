@@ -13,9 +13,20 @@ import pytest
 from course_lib.files import ROOT
 
 FLOORS = [
-    ["files", "curriculum", "speed", "masks", "attention_map", "toy_french", "corpus", "fingerprint"],
+    [
+        "files",
+        "curriculum",
+        "speed",
+        "masks",
+        "attention_map",
+        "toy_french",
+        "corpus",
+        "fingerprint",
+        "byte_pairs",
+        "texts",
+    ],
     ["attention", "positions", "layers"],
-    ["recurrent", "transformer"],
+    ["recurrent", "transformer", "language_models"],
     ["processes", "decoding", "metrics", "training"],
     ["plotting", "trained"],
     ["claims", "glossary", "checks", "widgets"],
@@ -29,7 +40,10 @@ OUTSIDE = {
     "tools.recording": {"claims", "files", "speed", "trained", "tools.lessons"},
     "tools.restamp": {"claims", "curriculum", "files", "processes", "tools.lessons", "tools.recording"},
     "tools.pages": {"claims", "curriculum", "glossary", "tools.lessons", "tools.seeds"},
-    "tools.bench": {"attention", "corpus", "positions", "recurrent", "training", "transformer", "tools.slides"},
+    "tools.bench": {
+        *("attention", "byte_pairs", "corpus", "decoding", "language_models", "layers", "positions", "recurrent"),
+        *("texts", "training", "transformer", "tools.slides"),
+    },
     "tools.workbook": {"checks", "files", "tools.lessons"},
     "tools.mutants": {"checks", "tools.lessons"},
     "tools.web": {"files", "widgets"},

@@ -1,4 +1,7 @@
-"""Accuracy, BLEU and alignment error rate on cases that can be computed by hand."""
+"""Accuracy, BLEU, alignment error rate and bits a character on cases that can be computed by hand."""
+
+import math
+from functools import cache
 
 import pytest
 import sacrebleu
@@ -6,11 +9,14 @@ import torch
 
 from course_lib import metrics
 from course_lib.attention import AdditiveScore
+from course_lib.byte_pairs import BytePairs
 from course_lib.corpus import RECURRING, SentencePair
 from course_lib.decoding import Translation
+from course_lib.language_models import RecurrentLanguageModel, TransformerLanguageModel
 from course_lib.metrics import (
     accuracy_by_length,
     alignment_error_rate,
+    bits_per_character,
     corpus_bleu,
     sentence_accuracy,
     strongest_links,
@@ -196,6 +202,82 @@ def test_accuracy_by_length_is_named_by_its_buckets(corpus, monkeypatch):
     monkeypatch.setattr(metrics, "greedy", write)
     parts = {bucket: corpus.test[bucket] for bucket in ((3, 6), (7, 10))}
     assert accuracy_by_length(None, corpus, parts) == {"3–6": 1.0, "7–10": 0.0}
+
+
+# ---- bits a character ----
+
+TOKENS = BytePairs.train("the cat sat on the mat; the dog did not", 270)
+TEXT = "the cat did not sit on the dog: été 🙂 " * 9
+LANGUAGE_MODELS = {
+    "recurrent": lambda length: RecurrentLanguageModel(len(TOKENS), trained_length=length, hidden_size=8),
+    "transformer": lambda length: TransformerLanguageModel(
+        len(TOKENS), trained_length=length, model_size=8, heads=2, layers=1, feed_forward_size=8
+    ),
+}
+
+
+@cache
+def text_of(count):
+    """A part of the text that has so many tokens."""
+    parts = (TEXT[start:end] for start in range(40) for end in range(start + count, len(TEXT)))
+    return next(part for part in parts if len(TOKENS.encode(part)) == count)
+
+
+@torch.no_grad()
+def bits_by_token(model, text, length):
+    """Each token by itself, from the window that it is promised: the next L / 2 tokens share the L before the last."""
+    numbers, half = TOKENS.encode(text), max(1, length // 2)
+    bits = math.log2(len(TOKENS))
+    for place in range(1, len(numbers)):
+        windows = max(0, -(-(place - length) // half))  # that many after the first, rounded up
+        end = min(length + windows * half, len(numbers) - 1)
+        before = numbers[max(0, end - length) : place]
+        assert len(before) == place if place <= length else length / 2 <= len(before) <= length
+        bits -= model(torch.tensor([before]))[0][0, -1].log_softmax(-1)[numbers[place]].item() / math.log(2)
+    return bits
+
+
+@pytest.mark.parametrize("kind", LANGUAGE_MODELS)
+@pytest.mark.parametrize("length", [1, 2, 7, 8])
+def test_bits_per_character_are_those_of_each_token_from_its_window(kind, length):
+    torch.manual_seed(0)
+    model = LANGUAGE_MODELS[kind](length).double().eval()
+    with torch.no_grad():
+        model.output.weight.mul_(5)
+    for count in {2, 3, length, length + 1, length + 2, length + length // 2 + 1, 2 * length, 2 * length + 1, 61} - {1}:
+        text = text_of(count)
+        wanted = bits_by_token(model, text, length) / len(text)
+        assert bits_per_character(model, text, TOKENS) == pytest.approx(wanted, abs=1e-9), count
+
+
+def test_bits_per_character_do_not_depend_on_how_many_windows_go_at_once(monkeypatch):
+    model, text = LANGUAGE_MODELS["recurrent"](8).eval(), text_of(99)
+    whole = bits_per_character(model, text, TOKENS)
+    for at_once in (1, 7):
+        monkeypatch.setattr(metrics, "AT_ONCE", at_once)
+        assert bits_per_character(model, text, TOKENS) == pytest.approx(whole, rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", LANGUAGE_MODELS)
+@pytest.mark.parametrize("count", [2, 9, 50])
+def test_a_uniform_model_pays_the_logarithm_of_the_vocabulary_for_each_token(kind, count):
+    model, text = LANGUAGE_MODELS[kind](8).double().eval(), text_of(count)
+    torch.nn.init.zeros_(model.output.weight)
+    torch.nn.init.zeros_(model.output.bias)
+    wanted = math.log2(len(TOKENS)) * count / len(text)
+    assert bits_per_character(model, text, TOKENS) == pytest.approx(wanted, rel=1e-12)
+
+
+def test_a_model_in_training_is_measured_without_dropout_and_gets_no_gradients():
+    model, text = RecurrentLanguageModel(len(TOKENS), trained_length=8, dropout=0.9).train(), text_of(50)
+    assert bits_per_character(model, text, TOKENS) == bits_per_character(model.eval(), text, TOKENS)
+    assert model.output.weight.grad is None
+
+
+@pytest.mark.parametrize("text", ["", "a"])
+def test_of_fewer_than_two_tokens_there_is_nothing_to_predict(text):
+    with pytest.raises(ValueError, match=f"the text has {len(text)} tokens; two are needed, one to predict the other"):
+        bits_per_character(LANGUAGE_MODELS["recurrent"](8), text, TOKENS)
 
 
 # ---- what does not fit together ----

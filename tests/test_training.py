@@ -13,7 +13,9 @@ from torch.testing import assert_close
 from course_lib import training
 from course_lib.attention import AdditiveScore
 from course_lib.files import cache_folder
+from course_lib.language_models import RecurrentLanguageModel
 from course_lib.recurrent import EncoderDecoder
+from course_lib.texts import Windows
 from course_lib.training import (
     History,
     constant,
@@ -21,6 +23,7 @@ from course_lib.training import (
     cross_entropy,
     fit,
     inverse_square_root,
+    next_token_loss,
     one_cycle,
     train,
 )
@@ -256,6 +259,14 @@ def test_cross_entropy_and_its_gradient_equal_torchs(smoothing):
         assert_close(*(torch.autograd.grad(loss, logits)[0] for loss in (ours, torchs)), atol=1e-12, rtol=0)
 
 
+def test_the_loss_of_a_language_model_is_that_of_each_next_token():
+    torch.manual_seed(0)
+    model, window = RecurrentLanguageModel(9, trained_length=4).double(), torch.randint(9, (3, 5))
+    read, told = window[:, :4], window[:, 1:]
+    torchs = F.cross_entropy(model(read)[0].flatten(0, 1), told.flatten())
+    assert_close(next_token_loss(model, window), torchs, atol=1e-12, rtol=0)
+
+
 # ---- the cache ----
 
 
@@ -289,6 +300,17 @@ def test_another_corpus_or_model_is_trained_anew_and_another_label_is_not(build,
         fit(partial(build, cell="lstm"), tiny, epochs=1)
     with pytest.raises(AssertionError, match="trained anew"):
         fit(build, dataclasses.replace(tiny, train=tiny.train[1:]), epochs=1)
+
+
+@pytest.mark.parametrize("changed", [Windows(range(98), 4, 2), Windows(range(99), 5, 2), Windows(range(99), 4, 3)])
+def test_other_windows_of_a_text_are_trained_on_anew_and_the_same_are_not(changed, no_training):
+    build = partial(RecurrentLanguageModel, 99, trained_length=4, hidden_size=4)
+    task = partial(train, build, loss=next_token_loss, steps=3, learning_rate=1e-2)
+    model, _ = task(Windows(range(99), 4, 2))
+    no_training()
+    assert equal(task(Windows(range(99), 4, 2))[0], model)
+    with pytest.raises(AssertionError, match="trained anew"):
+        task(changed)
 
 
 CELL = """

@@ -9,6 +9,7 @@ import pytest
 
 from course_lib import widgets
 from course_lib.tools import lessons
+from course_lib.widgets import in_page
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 
@@ -104,7 +105,8 @@ def test_a_prediction_comes_back_to_what_was_said(monkeypatch):
 
 def test_saved_widgets_have_the_module_of_today():
     """Slides and site show widgets as they were saved; after a change of a module, `make notebooks` saves them anew."""
-    kinds = {kind._esm for kind in widgets.Live.__subclasses__()}
+    every = widgets.Live.__subclasses__() + in_page.InPage.__subclasses__()
+    kinds = {kind._esm for kind in every if hasattr(kind, "_esm")}
     for path in lessons.find():
         models = nbformat.read(path, as_version=4).metadata.widgets[lessons.WIDGET_STATE]["state"].values()
         assert {model["state"]["_esm"] for model in models if "_esm" in model["state"]} <= kinds, path.name

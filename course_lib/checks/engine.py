@@ -221,10 +221,12 @@ class Outcome:
 
 
 def attempt(exercise: Exercise, answer: Callable, case: Case) -> Outcome:
-    """Runs an answer on its own copy of a case's arguments."""
+    """Runs an answer on its own copy of a case's arguments; a result that cannot be compared is an error of its own."""
     arguments = copy.deepcopy(dict(case.arguments))
     try:
-        return Outcome(exercise.run(answer, arguments), None, arguments)
+        result = exercise.run(answer, arguments)
+        same(_copied(result), result, 0.0)
+        return Outcome(result, None, arguments)
     except (Exception, SystemExit) as error:
         return Outcome(None, error, arguments)
 
@@ -664,6 +666,11 @@ ADVICE = {
 
 def ask(question: Question, answer: object) -> None:
     """Compares a value. Raises Wrong as `examine` does."""
+    try:
+        same(answer, answer, 0.0)
+    except Exception:
+        what = f"it is of type {type(answer).__name__}, which cannot be compared"
+        raise Wrong(_says(question, what, "Numbers, texts and lists of those can be.")) from None
     if answer is None or _has_blank(answer):
         raise Wrong(Told(BLANK, question.name, f"{question.name} has no answer yet", "Put one in place of the blank."))
     if _is_right(question, answer, question.right()):
@@ -882,6 +889,8 @@ def _source(value: object) -> str | None:
     """Python source of a value, numbers rounded to four digits; None of a large tensor, or of what has none."""
     if isinstance(value, Tensor | np.ndarray | np.generic):
         value = plain(value)
+        if not isinstance(value, Tensor):  # texts, dates, or objects of any kind
+            return repr(value) if isinstance(value, np.generic) else _source(value)
         return _source(value.tolist()) if value.numel() <= LARGEST_SHOWN else None
     if isinstance(value, float):
         odd = {math.inf: "torch.inf", -math.inf: "-torch.inf"}

@@ -2,8 +2,8 @@
 
 `compare` trains the attention model beside its textbook form and beside no attention; `compare_heads` runs
 multi-head attention beside torch's own; `compare_transformers` trains the Transformer beside torch's own, and
-`compare_decoding` writes with and without the past; `drag` and `translate_in_page` time explorers,
-where there is a browser.
+`compare_language_models` the decoder alone beside its textbook form; `compare_decoding` and `compare_writing` write
+with and without the past; `drag` and `translate_in_page` time explorers, where there is a browser.
 
 It stands outside the floors, as `lessons` does: the verb `bench` imports it, and no module does.
 """
@@ -11,26 +11,35 @@ It stands outside the floors, as `lessons` does: the verb `bench` imports it, an
 import contextlib
 import math
 import os
+import re
 import shutil
 import statistics
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
+from torch.nn import functional as F
 from torch.testing import assert_close
 
 from course_lib.attention import AdditiveScore, MultiHeadAttention
+from course_lib.byte_pairs import BytePairs
 from course_lib.corpus import BOS, SPECIALS, Batch, Batches, Corpus, toy_french
-from course_lib.positions import sinusoidal_table
+from course_lib.decoding import NO_END, write
+from course_lib.language_models import TransformerLanguageModel
+from course_lib.layers import FeedForward
+from course_lib.positions import LearnedPositions, RotaryPositions, sinusoidal_table
 from course_lib.recurrent import EncoderDecoder
+from course_lib.texts import Windows, python_reference
 from course_lib.tools import slides
-from course_lib.training import translation_loss
-from course_lib.transformer import Decoder, Encoder, Transformer
+from course_lib.training import next_token_loss, translation_loss
+from course_lib.transformer import Decoder, Encoder, Transformer, WordEmbedding
 
 
 class TextbookScore(AdditiveScore):
@@ -108,12 +117,23 @@ def assert_same(one: nn.Module, two: nn.Module, batch: Batch) -> None:
     assert_close(*gradients, atol=1e-5, rtol=1e-5)
 
 
-def measure(models: Sequence[nn.Module], batches: Sequence[Batch], rounds: int) -> Iterator[list[float]]:
-    """For each round the speed of each model, in target words a second of computing time.
+def target_words(batch: Batch) -> int:
+    return int(batch.target_mask.sum())  # with <eos>, which is written too
+
+
+def measure(
+    models: Sequence[nn.Module],
+    batches: Sequence,
+    rounds: int,
+    *,
+    loss: Callable[..., Tensor] = translation_loss,
+    words_in: Callable[..., int] = target_words,
+) -> Iterator[list[float]]:
+    """For each round the speed of each model, in words (of the batches, by `words_in`) a second of computing time.
 
     A step is forward, backward and Adam. A round before the first warms up and is not timed.
     """
-    words = sum(int(batch.target_mask.sum()) for batch in batches)  # with <eos>, which is written too
+    words = sum(map(words_in, batches))
     optimizers = [torch.optim.Adam(model.parameters()) for model in models]
     for number in range(rounds + 1):
         speeds = []
@@ -121,23 +141,23 @@ def measure(models: Sequence[nn.Module], batches: Sequence[Batch], rounds: int) 
             started = time.process_time()
             for batch in batches:
                 optimizer.zero_grad()
-                translation_loss(model, batch).backward()
+                loss(model, batch).backward()
                 optimizer.step()
             speeds.append(words / (time.process_time() - started))
         if number:
             yield speeds
 
 
-def table(models: dict[str, nn.Module], speeds: Sequence[Sequence[float]]) -> str:
+def table(models: dict[str, nn.Module], speeds: Sequence[Sequence[float]], unit: str = "words") -> str:
     """One row a model; `relative` is the median over rounds of its speed against the first model's in that round."""
-    width = max(map(len, models))
-    rows = [f"{'model':<{width}}  parameters  words/s  (lowest – highest)  relative"]
+    width, wide = max(map(len, models)), len(f"{unit}/s")
+    rows = [f"{'model':<{width}}  parameters  {unit}/s  (lowest – highest)  relative"]
     for (name, model), own in zip(models.items(), zip(*speeds, strict=True), strict=True):
         parameters = sum(parameter.numel() for parameter in model.parameters())
         relative = statistics.median(speed / first for speed, (first, *_) in zip(own, speeds, strict=True))
         spread = f"({min(own):,.0f} – {max(own):,.0f})"
         rows.append(
-            f"{name:<{width}}  {parameters:>10,}  {statistics.median(own):>7,.0f}  {spread:>18}  {relative:>8.2f}"
+            f"{name:<{width}}  {parameters:>10,}  {statistics.median(own):>{wide},.0f}  {spread:>18}  {relative:>8.2f}"
         )
     return "\n".join(rows)
 
@@ -263,6 +283,161 @@ def compare_transformers(
     return f"{title}\n\n{table(models, speeds)}"
 
 
+class TextbookBlock(nn.Module):
+    """x + attention(norm(x)), then x + network(norm(x)): the block of GPT-2 in steps, in the style of minGPT.
+
+    One linear map makes queries, keys and values (Karpathy 2020); GELU is in its tanh form (Hendrycks & Gimpel 2016).
+    """
+
+    def __init__(self, model_size: int, heads: int, longest: int):
+        super().__init__()
+        self.heads = heads
+        self.norm_1, self.norm_2 = nn.LayerNorm(model_size), nn.LayerNorm(model_size)
+        self.projections = nn.Linear(model_size, 3 * model_size)
+        self.output_projection = nn.Linear(model_size, model_size)
+        self.inner, self.outer = nn.Linear(model_size, 4 * model_size), nn.Linear(4 * model_size, model_size)
+        self.register_buffer("causal", torch.ones(longest, longest).tril())
+
+    def attend(self, x: Float[Tensor, "batch n d_model"]) -> Float[Tensor, "batch n d_model"]:
+        batch, n, size = x.shape
+        heads = (part.view(batch, n, self.heads, -1).transpose(1, 2) for part in self.projections(x).split(size, 2))
+        query, key, value = heads  # (batch, head, n, d_head)
+        scores = query @ key.transpose(2, 3) / math.sqrt(key.shape[3])
+        weights = scores.masked_fill(self.causal[:n, :n] == 0, -torch.inf).softmax(-1)
+        return self.output_projection((weights @ value).transpose(1, 2).reshape(batch, n, size))
+
+    def feed(self, x: Float[Tensor, "batch n d_model"]) -> Float[Tensor, "batch n d_model"]:
+        x = self.inner(x)
+        return self.outer(0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))))
+
+    def forward(self, x: Float[Tensor, "batch n d_model"]) -> Float[Tensor, "batch n d_model"]:
+        x = x + self.attend(self.norm_1(x))
+        return x + self.feed(self.norm_2(x))
+
+
+class TextbookLanguageModel(nn.Module):
+    """Words and learned positions, `TextbookBlock`s, a norm, an output without bias (Radford et al. 2019)."""
+
+    def __init__(self, size: int, model_size: int, heads: int, layers: int, longest: int):
+        super().__init__()
+        self.embedding, self.positions = nn.Embedding(size, model_size), nn.Embedding(longest, model_size)
+        self.blocks = nn.ModuleList(TextbookBlock(model_size, heads, longest) for _ in range(layers))
+        self.norm, self.output = nn.LayerNorm(model_size), nn.Linear(model_size, size, bias=False)
+
+    def forward(self, words: Int[Tensor, "batch n"]) -> tuple[Float[Tensor, "batch n size"], None]:
+        x = self.embedding(words) + self.positions(torch.arange(words.shape[1]))
+        for block in self.blocks:
+            x = block(x)
+        return self.output(self.norm(x)), None
+
+    def to_ours(self) -> TransformerLanguageModel:
+        """Our model with a copy of the weights, and a bias of zeros at its output."""
+        (size, model_size), longest = self.embedding.weight.shape, len(self.positions.weight)
+        ours = TransformerLanguageModel(
+            size,
+            trained_length=longest,
+            model_size=model_size,
+            heads=self.blocks[0].heads,
+            layers=len(self.blocks),
+            feed_forward_size=4 * model_size,
+            positions=partial(LearnedPositions, rows=longest),
+            feed_forward=partial(FeedForward, activation=partial(F.gelu, approximate="tanh")),
+            embedding=partial(WordEmbedding, scale=1.0),
+        )
+        ours.load_state_dict({**as_ours(dict(self.named_parameters())), "output.bias": torch.zeros(size)})
+        return ours
+
+
+OUR_NAMES = {
+    r"^positions\.": "embedding.positions.",
+    r"^blocks\.": "encoder.layers.",
+    r"^norm\.": "encoder.last.",
+    r"(?=output_projection)": "self_attention.",
+    r"norm_1": "self_attention_residual.norm",
+    r"norm_2": "feed_forward_residual.norm",
+    r"(?=inner|outer)": "feed_forward.",
+}
+
+
+def as_ours(named: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The textbook's parameters, or their gradients, cut and named as ours are."""
+    ours = {}
+    for name, tensor in named.items():
+        for theirs, own in OUR_NAMES.items():
+            name = re.sub(theirs, own, name)
+        if "projections" in name:
+            for part, piece in zip(("query", "key", "value"), tensor.chunk(3), strict=True):
+                ours[name.replace("projections", f"self_attention.{part}_projection")] = piece
+        else:
+            ours[name] = tensor
+    return ours
+
+
+def assert_same_as_textbook(
+    textbook: TextbookLanguageModel, ours: TransformerLanguageModel, window: Int[Tensor, "batch window"]
+) -> None:
+    """Raises AssertionError unless both have equal logits, and equal gradients of what both have, to 1e-5."""
+    assert_close(*(model(window[:, :-1])[0] for model in (textbook, ours)), atol=1e-5, rtol=1e-5)
+    gradients = []
+    for model in (textbook, ours):
+        named = dict(model.named_parameters())
+        found = torch.autograd.grad(next_token_loss(model, window), list(named.values()))
+        gradients.append(dict(zip(named, found, strict=True)))
+    theirs, own = gradients
+    del own["output.bias"]
+    assert_close(own, as_ours(theirs), atol=1e-5, rtol=1e-5)
+
+
+def predicted(window: Int[Tensor, "batch window"]) -> int:
+    return window[:, 1:].numel()
+
+
+class Shape(NamedTuple):
+    """Sizes of a language model, and the windows that it is trained on."""
+
+    model_size: int
+    heads: int
+    layers: int
+    length: int
+    batch_size: int
+    batches: int
+
+
+LESSON = Shape(64, 4, 2, length=64, batch_size=16, batches=20)
+LARGER = Shape(128, 8, 4, length=256, batch_size=8, batches=2)
+
+
+def compare_language_models(
+    text: str | None = None, *, size: int = 1024, shapes: Sequence[Shape] = (LESSON, LARGER), rounds: int = 5
+) -> str:
+    """Trains the decoder alone and its textbook form from the same weights, in turn; tables as in `compare`.
+
+    Args:
+        text: Python's reference if not given.
+        size: tokens in the vocabulary.
+    Raises:
+        AssertionError: the two do not compute the same.
+    """
+    text = text or python_reference().train
+    tokens = BytePairs.train(text, size)
+    numbers, said = tokens.encode(text), []
+    for shape in shapes:
+        drawn = list(Windows(numbers, *shape[3:])(torch.Generator().manual_seed(0)))
+        torch.manual_seed(0)
+        textbook = TextbookLanguageModel(len(tokens), *shape[:4])
+        models = {"textbook": textbook, "ours": textbook.to_ours()}
+        with one_thread():
+            assert_same_as_textbook(*models.values(), drawn[0])
+            speeds = list(measure(list(models.values()), drawn, rounds, loss=next_token_loss, words_in=predicted))
+        title = (
+            f"Training a language model on Python's reference: d_model {shape.model_size}, {shape.heads} heads, "
+            f"{shape.layers} layers,\n{shape.batch_size} windows of {shape.length} tokens, Adam, one thread.\n"
+            f"Tokens a second of computing time: the median of {rounds} rounds of {len(drawn)} batches."
+        )
+        said.append(f"{title}\n\n{table(models, speeds, 'tokens')}")
+    return "\n\n".join(said)
+
+
 def write_with_past(
     model: Transformer, source: Int[Tensor, "batch source"], length: int
 ) -> Int[Tensor, "batch length"]:
@@ -301,15 +476,22 @@ def compare_decoding(
         f"Greedy decoding of {batch_size} sentences at once: d_model 64, 2 + 2 layers, one thread.\n"
         f"Milliseconds of computing time: the median of {rounds} rounds."
     )
-    rows = [f"{'words':>5}  {'with the past':>13}  {'without':>9}  speed with / without  (lowest – highest)"]
+    rows = [f"{'words':>5}  {PAST_OR_NOT}"]
     for length in lengths:
         with one_thread():
-            times = list(measure_decoding(length, batch_size, source_length, rounds))
-        reused, anew = (f"{1000 * statistics.median(own):,.0f}" for own in zip(*times, strict=True))
-        ratios = [theirs / own for own, theirs in times]
-        spread = f"({min(ratios):.2f} – {max(ratios):.2f})"
-        rows.append(f"{length:>5}  {reused:>13}  {anew:>9}  {statistics.median(ratios):>20.2f}  {spread:>18}")
+            rows.append(past_or_not(length, list(measure_decoding(length, batch_size, source_length, rounds))))
     return "\n".join([title, "", *rows])
+
+
+PAST_OR_NOT = f"{'with the past':>13}  {'without':>9}  speed with / without  (lowest – highest)"
+
+
+def past_or_not(number: int, times: Sequence[tuple[float, float]]) -> str:
+    """A row of a table: the median times, and the speed with the past against that without in the same round."""
+    reused, anew = (f"{1000 * statistics.median(own):,.0f}" for own in zip(*times, strict=True))
+    ratios = [theirs / own for own, theirs in times]
+    spread = f"({min(ratios):.2f} – {max(ratios):.2f})"
+    return f"{number:>5}  {reused:>13}  {anew:>9}  {statistics.median(ratios):>20.2f}  {spread:>18}"
 
 
 @torch.no_grad()
@@ -322,15 +504,85 @@ def measure_decoding(length: int, batch_size: int, source_length: int, rounds: i
     torch.manual_seed(0)
     model = Transformer(100, 100).eval()
     source = torch.randint(len(SPECIALS), 100, (batch_size, source_length))
+    ways = [partial(way, model, source, length) for way in (write_with_past, write_anew)]
+    yield from measure_ways(ways, rounds, assert_close)
+
+
+def measure_ways(
+    ways: Sequence[Callable[[], Tensor]], rounds: int, check: Callable[..., None]
+) -> Iterator[tuple[float, float]]:
+    """For each round the seconds of each way to write; what they wrote is checked. The first round is not timed."""
     for number in range(rounds + 1):
         written, times = [], []
-        for write in (write_with_past, write_anew):
+        for way in ways:
             started = time.process_time()
-            written.append(write(model, source, length))
+            written.append(way())
             times.append(time.process_time() - started)
-        assert_close(*written)
+        check(*written)
         if number:
             yield tuple(times)
+
+
+def go_on_with_past(model: TransformerLanguageModel, prompt: Int[Tensor, "batch n"], length: int) -> Tensor:
+    """The likeliest token `length` times, as the course writes."""
+    return write(model, None, prompt, torch.full_like(prompt[:, 0], length), end=NO_END).words
+
+
+def go_on_anew(model: TransformerLanguageModel, prompt: Int[Tensor, "batch n"], length: int) -> Tensor:
+    """The same tokens, but each step reads all of the text so far, as `generate` in minGPT does."""
+    words = prompt
+    for _ in range(length):
+        logits, _ = model(words)
+        words = torch.cat([words, logits[:, -1:].argmax(-1)], 1)
+    return words[:, prompt.shape[1] :]
+
+
+def assert_likeliest(
+    model: TransformerLanguageModel, prompt: Int[Tensor, "batch n"], *written: Int[Tensor, "batch length"]
+) -> None:
+    """Raises AssertionError unless each token written is the likeliest behind those before it, to 1e-4 in its logit.
+
+    Where two are nearly as likely, either will do: the two ways add up in another order.
+    """
+    for tokens in written:
+        logits, _ = model(torch.cat([prompt, tokens[:, :-1]], 1))
+        logits = logits[:, prompt.shape[1] - 1 :]
+        assert_close(logits.gather(-1, tokens[..., None])[..., 0], logits.amax(-1), atol=1e-4, rtol=0)
+
+
+def compare_writing(*, length: int = 256, texts: Sequence[int] = (1, 8), rounds: int = 3) -> str:
+    """Goes on with a text with and without the past, in turn; a table of their times.
+
+    Args:
+        length: tokens to write.
+        texts: how many are written at once, in each row.
+    Raises:
+        AssertionError: either does not write the likeliest token.
+    """
+    title = (
+        f"A language model writes {length} tokens, the likeliest each time: d_model 64, 2 layers, rotary, one thread.\n"
+        f"Milliseconds of computing time: the median of {rounds} rounds."
+    )
+    rows = [f"{'texts':>5}  {PAST_OR_NOT}"]
+    for count in texts:
+        with one_thread():
+            rows.append(past_or_not(count, list(measure_writing(length, count, rounds))))
+    return "\n".join([title, "", *rows])
+
+
+@torch.no_grad()
+def measure_writing(length: int, texts: int, rounds: int) -> Iterator[tuple[float, float]]:
+    """For each round the seconds of computing time with and without the past, as in `measure_decoding`.
+
+    Raises:
+        AssertionError: either does not write the likeliest token.
+    """
+    torch.manual_seed(0)
+    rotary = partial(MultiHeadAttention, rotation=RotaryPositions)
+    model = TransformerLanguageModel(1024, trained_length=512, positions=None, self_attention=rotary).eval()
+    prompt = torch.randint(1024, (texts, 1))
+    ways = [partial(way, model, prompt, length) for way in (go_on_with_past, go_on_anew)]
+    yield from measure_ways(ways, rounds, partial(assert_likeliest, model, prompt))
 
 
 TYPE = "(line, text) => { line.value = text; line.dispatchEvent(new Event('input', { bubbles: true })); }"

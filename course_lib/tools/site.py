@@ -31,8 +31,8 @@ FOLDER = web.BUILD / "site"
 LAUNCH = {"COURSE_BINDER": "Binder", "COURSE_JUPYTERHUB": "JupyterHub"}
 ADDRESS = "COURSE_SITE"  # the variable that holds the address at which the site is published
 SENTENCE = (
-    "A course from the recurrent network to the Transformer: what people say about attention is put to the test, "
-    "by experiments that you can move, run and change."
+    "A course from the recurrent network to the Transformer and to language models: what people say about attention "
+    "is put to the test, by experiments that you can move, run and change."
 )
 TRANSLATED = [
     "the chicken did not cross the road because it was tired",
@@ -71,7 +71,7 @@ def assemble():
     shutil.rmtree(SOURCE, ignore_errors=True)
     shutil.copytree(DATA / "site", SOURCE)
     web.copy(web.MATHJAX, SOURCE / "_static")
-    web.copy_translators(SOURCE / "_static")
+    web.copy_models(SOURCE / "_static")
     shutil.copyfile(DATA / "web" / "widgets.js", SOURCE / "_static" / "widgets.js")
     shutil.copytree(lessons.NOTEBOOKS / "images", SOURCE / "notebooks" / "images")
     for file in pages():

@@ -92,7 +92,7 @@ def build(names=(), folder=FOLDER):
     assets = folder / "assets"
     web.copy(web.MATHJAX, assets)
     web.copy({"reveal.js/dist": "reveal/dist", "reveal.js/plugin/notes": "reveal/plugin/notes"}, assets)
-    web.copy_translators(assets)
+    web.copy_models(assets)
     for name in ("widgets.js", "slides.js", "slides.css"):
         shutil.copyfile(DATA / "web" / name, assets / name)
     exporter = SlidesExporter(

@@ -1,13 +1,14 @@
-"""What lies beside pages: copies of the front-end packages, which npm fetches, and the translators' scripts."""
+"""What lies beside pages: copies of the front-end packages, which npm fetches, and scripts of the models in pages."""
 
 import shutil
 
 from course_lib.files import ROOT, replacing
-from course_lib.widgets import translator
+from course_lib.widgets import translator, writer
 
 PACKAGES = ROOT / "node_modules"
 BUILD = ROOT / "build"
-TRANSLATORS = BUILD / "models"
+SCRIPTS = BUILD / "models"
+MODELS = *translator.MODELS.values(), writer.MODEL
 MATHJAX = {
     "mathjax/es5/tex-mml-chtml.js": "mathjax/tex-mml-chtml.js",
     "mathjax/es5/output/chtml/fonts": "mathjax/output/chtml/fonts",
@@ -25,19 +26,19 @@ def copy(files, folder):
             shutil.copyfile(PACKAGES / source, to)
 
 
-def write_translators():
-    """Writes the scripts of the translators that run in a page where JupyterLab finds them, unless they are there."""
-    for name in translator.MODELS:
-        file, stamp = TRANSLATORS / f"{name}.js", translator.stamp(name)
+def write_models():
+    """Writes the scripts of the models that run in a page where JupyterLab finds them, unless they are there."""
+    for model in MODELS:
+        file, stamp = SCRIPTS / f"{model.name}.js", model.stamp()
         if not file.exists() or not file.read_text(encoding="utf-8").startswith(stamp):
             with replacing(file) as beside:  # another process may be copying it
-                beside.write_text(translator.script(name), encoding="utf-8")
+                beside.write_text(model.script, encoding="utf-8")
 
 
-def copy_translators(folder):
+def copy_models(folder):
     """Puts these scripts beside the pages of a deck or a site."""
-    write_translators()
-    beside_pages = folder / TRANSLATORS.name
+    write_models()
+    beside_pages = folder / SCRIPTS.name
     beside_pages.mkdir(parents=True, exist_ok=True)
-    for name in translator.MODELS:
-        shutil.copyfile(TRANSLATORS / f"{name}.js", beside_pages / f"{name}.js")
+    for model in MODELS:
+        shutil.copyfile(SCRIPTS / f"{model.name}.js", beside_pages / f"{model.name}.js")

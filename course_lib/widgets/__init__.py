@@ -5,6 +5,7 @@ A file per lesson holds its frames; all that a lesson calls stands here.
 
 from course_lib.widgets.bahdanau_attention import attention_frame
 from course_lib.widgets.heads import AttentionHeads
+from course_lib.widgets.language_models import tokens_frame
 from course_lib.widgets.multi_head import two_sources_frame
 from course_lib.widgets.plane import QueryInThePlane
 from course_lib.widgets.rnn_bottleneck import memory_frame, remember, translation_frame
@@ -20,6 +21,7 @@ from course_lib.widgets.transformer_built import position_code_frame
 from course_lib.widgets.transformer_trained import decoder_frame
 from course_lib.widgets.translator import Translator
 from course_lib.widgets.warm_up import descent_frame, softmax_frame
+from course_lib.widgets.writer import Writer
 
 # In the order of the lessons, as the reference shows them.
 __all__ = [
@@ -43,4 +45,6 @@ __all__ = [
     "position_code_frame",
     "decoder_frame",
     "by_length_frame",
+    "tokens_frame",
+    "Writer",
 ]

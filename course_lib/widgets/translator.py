@@ -1,95 +1,64 @@
-"""The course's translators in the page: typed-in English becomes French, with arcs to what each word looks at.
+"""The course's translators in the page: typed-in English becomes French, with arcs to what each word looks at."""
 
-The weights are too many for a notebook. They come as a script (`script`), which lies beside a deck and the site and in
-build/ for JupyterLab; where it is not found, the kernel sends it.
-"""
-
-import base64
-import hashlib
 import html
-import json
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from functools import cache, partial
-from pathlib import Path
+from functools import cache
 
-import numpy as np
-import torch
 import traitlets
-from torch import nn
 
 from course_lib import corpus, decoding
 from course_lib.attention import AdditiveScore
-from course_lib.files import DATA
 from course_lib.recurrent import EncoderDecoder
-from course_lib.trained import FOLDER
 from course_lib.transformer import Transformer
 from course_lib.widgets.drawing import svg
-from course_lib.widgets.shell import STYLE, Live
+from course_lib.widgets.in_page import InPage, PageModel, source, style
 
-PARTS = DATA / "translator"
-# By the name of its file of weights: what makes the model, and what the page must know of it besides its weights.
-MODELS = {
-    "trained_transformer": (
-        partial(Transformer, feed_forward_size=192),
-        {"kind": "transformer", "heads": 4, "layers": 2},
-    ),
-    "reads_both_ways": (
-        partial(EncoderDecoder, hidden_size=96, bidirectional=True, attention=AdditiveScore),
-        {"kind": "recurrent", "heads": 1, "layers": 1},
-    ),
-}
 COMMON = 12  # words that may follow a word are offered, at most
 
 
-def _file(name: str) -> Path:
-    if name not in MODELS:
-        raise ValueError(f"there is no translator {name!r} for the page; there are {', '.join(MODELS)}")
-    return FOLDER / f"{name}.pt"
-
-
-def rounded(name: str) -> dict[str, torch.Tensor]:
-    """The recorded weights, each rounded to 16 bits. Raises ValueError for a name that is not in MODELS."""
-    weights = torch.load(_file(name), weights_only=True)["weights"]
-    return {part: weight.half() for part, weight in weights.items()}
-
-
-def load(name: str) -> nn.Module:
-    """The translator that runs in the page, as a module: the recorded model with its weights rounded."""
+def _sizes() -> tuple[int, int]:
     toy = corpus.toy_french()
-    model = MODELS[name][0](len(toy.source_vocabulary), len(toy.target_vocabulary))
-    model.load_state_dict({part: weight.float() for part, weight in rounded(name).items()})
-    return model.eval()
-
-
-def stamp(name: str) -> str:
-    """The first line of a translator's script: another one where its weights or this module are others."""
-    made_of = hashlib.sha256(_file(name).read_bytes() + Path(__file__).read_bytes())
-    return f"// {made_of.hexdigest()}\n"
+    return len(toy.source_vocabulary), len(toy.target_vocabulary)
 
 
 @cache
-def script(name: str) -> str:
-    """A script that leaves the translator in `COURSE_MODELS`: shapes and weights, vocabularies, what may follow."""
-    toy, weights = corpus.toy_french(), rounded(name)
-    follows = defaultdict(Counter)
+def _words() -> dict:
+    """Both vocabularies, and what may follow an English word."""
+    toy, follows = corpus.toy_french(), defaultdict(Counter)
     for pair in toy.train:
         for before, after in zip(("", *pair.source), pair.source, strict=False):
             follows[before][after] += 1
-    numbers = np.concatenate([weight.numpy().ravel() for weight in weights.values()]).astype("<f2")
-    model = {
-        **MODELS[name][1],
-        "shapes": {part: list(weight.shape) for part, weight in weights.items()},
-        "numbers": base64.b64encode(numbers.tobytes()).decode(),
+    return {
         "source": toy.source_vocabulary.words,
         "target": toy.target_vocabulary.words,
         "follows": {before: [word for word, _ in after.most_common(COMMON)] for before, after in follows.items()},
     }
-    spelled = json.dumps(model, ensure_ascii=False, separators=(",", ":"))
-    return f"{stamp(name)}(globalThis.COURSE_MODELS ??= {{}})[{json.dumps(name)}] = {spelled};\n"
 
 
-class Translator(Live):
+def _transformer() -> Transformer:
+    return Transformer(*_sizes(), feed_forward_size=192)
+
+
+def _of_transformer() -> dict:
+    return {"kind": "transformer", "heads": 4, "layers": 2, **_words()}
+
+
+def _recurrent() -> EncoderDecoder:
+    return EncoderDecoder(*_sizes(), hidden_size=96, bidirectional=True, attention=AdditiveScore)
+
+
+def _of_recurrent() -> dict:
+    return {"kind": "recurrent", "heads": 1, "layers": 1, **_words()}
+
+
+MODELS = {
+    "trained_transformer": PageModel("trained_transformer", _transformer, _of_transformer),
+    "reads_both_ways": PageModel("reads_both_ways", _recurrent, _of_recurrent),
+}
+
+
+class Translator(InPage):
     """A recorded translator that runs in the page: type or click English together, and see what each word looks at.
 
     Args:
@@ -104,19 +73,15 @@ class Translator(Live):
         ValueError: no such translator, no example, or a word of one that the translator has never read.
     """
 
-    _esm = "".join((PARTS / f"{part}.js").read_text(encoding="utf-8") for part in ("engine", "translator"))
-    _css = STYLE + (PARTS / "translator.css").read_text(encoding="utf-8")
-    name = traitlets.Unicode().tag(sync=True)
-    examples = traitlets.List().tag(sync=True)
-    start = traitlets.Dict().tag(sync=True)
-    hint = traitlets.Unicode().tag(sync=True)
+    _esm = source("engine", "translating", "page", "translator")
+    _css = style("translator")
     apart = traitlets.Bool().tag(sync=True)
-    state = traitlets.Dict().tag(sync=True)
 
     def __init__(
         self, name: str, examples: Sequence[str], start: dict | None = None, *, hint: str = "", apart: bool = True
     ):
-        _file(name)
+        if name not in MODELS:
+            raise ValueError(f"there is no translator {name!r} for the page; there are {', '.join(MODELS)}")
         if not examples:
             raise ValueError("no example was given; the translator shows the first")
         known = corpus.toy_french().source_vocabulary.numbers
@@ -124,8 +89,7 @@ class Translator(Live):
         if unknown:
             raise ValueError(f"{unknown[0]!r} is none of the {len(known)} words that the translator has read")
         start = {"sentence": examples[0], **(start or {})}
-        super().__init__(name=name, examples=list(examples), start=start, hint=hint, apart=apart)
-        self.on_msg(lambda *told: self.send({"script": script(name)}))
+        super().__init__(MODELS[name], examples=list(examples), start=start, hint=hint, apart=apart)
 
     def summary(self) -> str:
         return f"a translator in the page: {self.start['sentence']}"
@@ -133,7 +97,7 @@ class Translator(Live):
     def still(self) -> str:
         """The first example, its translation, and an arc from each word to those that it looks at."""
         source = self.start["sentence"].split()
-        (written,) = decoding.greedy(load(self.name), corpus.toy_french(), [source])
+        (written,) = decoding.greedy(MODELS[self.name].load(), corpus.toy_french(), [source])
         width = 26 + 9 * max(map(len, (*source, *written.tokens)))
         wide = width * max(len(source), len(written.tokens))
 

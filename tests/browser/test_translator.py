@@ -11,15 +11,15 @@ from course_lib import decoding
 from course_lib.corpus import toy_french
 from course_lib.layers import PreNorm
 from course_lib.tools import web
-from course_lib.transformer import without_heads
-from course_lib.widgets import Translator, translator
+from course_lib.transformer import Transformer, without_heads
+from course_lib.widgets import Translator, in_page
+from course_lib.widgets.translator import MODELS
 
 pytestmark = pytest.mark.browser
 
 CHICKEN = "the chicken did not cross the road because it was tired"
 EXAMPLES = [CHICKEN, "the small black cat", "the dog runs"]
 EACH = 40  # sentences of each range of lengths; five ranges are trained
-ENGINE = (translator.PARTS / "engine.js").read_text(encoding="utf-8")
 TRANSLATE = """([name, sentences, more]) => {
   const spec = COURSE_MODELS[name], engine = new KINDS[spec.kind](spec);
   const flat = (rows) => rows.map((row) => Array.from(row));
@@ -30,7 +30,7 @@ TRANSLATE = """([name, sentences, more]) => {
 }"""
 
 
-@pytest.fixture(scope="session", params=translator.MODELS)
+@pytest.fixture(scope="session", params=MODELS)
 def name(request):
     return request.param
 
@@ -39,10 +39,11 @@ def name(request):
 def engine(page):
     """Translates numbers of words in the page: by the name of the model, sentences, and what differs from usual."""
     page.goto("about:blank")
-    page.add_script_tag(content=ENGINE + "Object.assign(globalThis, { KINDS, WHOLE, translate });")
+    source = in_page.source("engine", "translating")
+    page.add_script_tag(content=source + "Object.assign(globalThis, { KINDS, WHOLE, translate });")
 
     def run(name, sentences, **more):
-        page.add_script_tag(content=translator.script(name))
+        page.add_script_tag(content=MODELS[name].script)
         return page.evaluate(TRANSLATE, [name, sentences, more])
 
     return run
@@ -58,7 +59,7 @@ def sentences(each=EACH):
 def by_torch(model, source, written):
     """Logits, and the maps [layer][query][head][key] of encoder, decoder and cross-attention."""
     source, read = torch.tensor([source]), torch.tensor([[1, *written[:-1]]])
-    if isinstance(model, translator.Transformer):
+    if isinstance(model, Transformer):
         logits, maps = model(source, None, read, need_weights=True)
         return logits[0], *(each[0].transpose(1, 2) for each in maps)
     logits, weights = model(source, None, read)
@@ -85,12 +86,12 @@ def test_the_page_computes_what_pytorch_computes(name, engine):
     _, sources = sentences()
     told = engine(name, sources)
     assert len(told) == 200
-    assert farthest(translator.load(name), sources, told) < 1e-4
+    assert farthest(MODELS[name].load(), sources, told) < 1e-4
 
 
 def test_the_page_writes_what_pytorch_writes(name, engine):
     pairs, sources = sentences(8)
-    corpus, model = toy_french(), translator.load(name)
+    corpus, model = toy_french(), MODELS[name].load()
     for told, search in (
         (engine(name, sources), decoding.greedy),
         (engine(name, sources, beam=4), partial(decoding.beam, width=4)),
@@ -130,7 +131,7 @@ HEADS = [("decoder.layers.1.cross_attention", 0), ("decoder.layers.0.self_attent
 def test_what_is_switched_off_is_off(switched, build, engine):
     _, sources = sentences(4)
     told = engine("trained_transformer", sources, **switched)
-    model = build(translator.load("trained_transformer"))
+    model = build(MODELS["trained_transformer"].load())
     assert farthest(model, sources, told) < 1e-4
     assert [said["written"] for said in told] != [said["written"] for said in engine("trained_transformer", sources)]
 
@@ -138,7 +139,7 @@ def test_what_is_switched_off_is_off(switched, build, engine):
 def test_without_the_mask_earlier_words_are_read_anew(engine, monkeypatch):
     _, sources = sentences(2)
     told = engine("trained_transformer", sources, mask=False)
-    model = translator.load("trained_transformer")
+    model = MODELS["trained_transformer"].load()
     sees_all = lambda queries, start=0: torch.ones(1, 1, queries - start, queries, dtype=torch.bool)  # noqa: E731
     monkeypatch.setattr("course_lib.transformer.causal_mask", sees_all)
     for source, said in zip(sources, told, strict=True):
@@ -172,8 +173,8 @@ PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>translator
 def alone(tmp_path_factory):
     """A folder with a page for each translator, which holds nothing else."""
     folder = tmp_path_factory.mktemp("translator")
-    web.copy_translators(folder)
-    for name in translator.MODELS:
+    web.copy_models(folder)
+    for name in MODELS:
         made = Translator(name, EXAMPLES, {"at": {"side": "french", "place": 10}})
         text = PAGE.format(name=name, explorer=made.in_page("explorer"))
         (folder / f"{name}.html").write_text(text, encoding="utf-8")
@@ -268,7 +269,7 @@ def weights_of(name, place):
     """What PyTorch's model looks at as it writes the word at this place: cross-attention, last layer, [head][word]."""
     corpus = toy_french()
     source, written = corpus.source_vocabulary.encode(CHICKEN.split()), corpus.target_vocabulary.encode(RIGHT)
-    *_, cross = by_torch(translator.load(name), source, [*written, 2])
+    *_, cross = by_torch(MODELS[name].load(), source, [*written, 2])
     return cross[-1, place].numpy()
 
 

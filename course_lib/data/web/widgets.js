@@ -3,7 +3,7 @@
 (() => {
   const saved = (kind) => [...document.querySelectorAll(`script[type="application/vnd.jupyter.widget-${kind}+json"]`)]
     .map((script) => [script, JSON.parse(script.textContent)]);
-  globalThis.COURSE_MODELS_AT = new URL("models/", document.currentScript.src).href; // the translators' scripts
+  globalThis.COURSE_MODELS_AT = new URL("models/", document.currentScript.src).href; // the scripts of what computes in the page
 
   function modelOf(state) {
     const heard = {};

@@ -18,51 +18,10 @@ const ATTENTIONS = {
 };
 const FAINT = 0.03; // no arc is drawn for less weight
 
-function make(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
-  if (["button", "input", "select"].includes(tag)) element.dataset.lmSuppressShortcuts = "true"; // else JupyterLab takes the keys
-  for (const [name, value] of Object.entries(attributes))
-    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else if (value !== false) element.setAttribute(name, value === true ? "" : value);
-  element.append(...children);
-  return element;
-}
-
-// The translator's script: beside the page, in JupyterLab among its files, or from the kernel.
-function fetched(name, model) {
-  const lab = document.getElementById("jupyter-config-data");
-  const folder = globalThis.COURSE_MODELS_AT ?? (lab && `${JSON.parse(lab.textContent).baseUrl}files/build/models/`);
-  const from = (attributes) => new Promise((ready, failed) => {
-    document.head.append(make("script", { ...attributes, onload: ready, onerror: failed }));
-  });
-  const asked = () => new Promise((ready, failed) => {
-    if (!model.send) return failed();
-    model.on("msg:custom", ({ script }) => (globalThis.eval(script), ready()));
-    model.send({ want: "script" });
-    setTimeout(failed, 20000); // no kernel answers
-  });
-  const there = () => globalThis.COURSE_MODELS?.[name];
-  if (there()) return Promise.resolve(there());
-  return (folder ? from({ src: `${folder}${name}.js` }).catch(asked) : asked()).then(there);
-}
-
-function render({ model, el }) {
-  el.classList.add("am-explorer", "am-tells", "am-translator");
-  el.setAttribute("role", "group");
-  el.setAttribute("aria-label", "Explorer: a translator in the page");
-  el.append(make("p", {}, "The translator is being fetched (0.6 MB) …"));
-  fetched(model.get("name"), model).then(
-    (spec) => start(model, el, spec),
-    () => el.replaceChildren("The translator's weights were not found. `make lab` puts them where JupyterLab finds them, "
-      + "and a running kernel sends them: run this cell again."),
-  );
-}
-
 function start(model, el, spec) {
-  const engine = new KINDS[spec.kind](spec), calm = matchMedia("(prefers-reduced-motion: reduce)");
-  const onPage = !document.getElementById("jupyter-config-data"); // there the address belongs to the reader
+  const engine = new KINDS[spec.kind](spec), allowed = allowedIn(spec);
   const given = { ...KEPT, layer: spec.layers, ...model.get("start") };
-  let state = { ...given, ...model.get("state"), ...(onPage ? spelledInAddress(spec) : {}) };
+  let state = { ...given, ...model.get("state"), ...spelledInAddress(allowed) };
   let written = null, hovered = null, timer = 0, typing = false;
 
   // ---- what is on the page; `buttons` know whether they are pressed ----
@@ -76,9 +35,7 @@ function start(model, el, spec) {
   const group = (name, ...children) => make("div", { role: "group", "aria-label": name }, make("span", {}, name), ...children);
   const flipped = (list, value) => (list.includes(value) ? list.filter((other) => other !== value) : [...list, value]);
 
-  const ownWords = new Option("your own sentence", "");
-  const examples = make("select", { "aria-label": "sentence", oninput: () => examples.value && change({ sentence: examples.value, at: given.at }) },
-    ...model.get("examples").map((text) => new Option(text, text)), ownWords);
+  const [examples, mark] = menu(model, "sentence", "your own sentence", (sentence) => change({ sentence, at: given.at }));
   const line = make("input", { type: "text", "aria-label": "English sentence", spellcheck: "false", autocomplete: "off", lang: "en",
     oninput: () => type(/\p{L}$/u.test(line.value)), onchange: () => type(false) });
   const next = make("div", { class: "am-next", role: "group", "aria-label": "words that may come next" });
@@ -131,13 +88,10 @@ function start(model, el, spec) {
   const words = () => state.sentence.split(/[\s.,;:!?]+/).filter(Boolean);
   const number = (word) => spec.source.indexOf(word, 4); // behind the marks
 
-  function change(more) {
-    state = { ...state, ...more };
+  const change = tied(model, el, given, allowed, () => state, (next) => {
+    [state, hovered] = [next, null];
     show();
-    model.set("state", state);
-    model.save_changes();
-    el.dispatchEvent(new CustomEvent("am-told", { bubbles: true, detail: state }));
-  }
+  });
 
   // A word that is being typed is not yet wrong.
   function type(on) {
@@ -148,9 +102,7 @@ function start(model, el, spec) {
   function show() {
     const typed = words(), unknown = typed.filter((word) => number(word) < 0);
     if (document.activeElement !== line) line.value = state.sentence;
-    const kept = model.get("examples").includes(state.sentence);
-    examples.value = kept ? state.sentence : "";
-    ownWords.hidden = kept;
+    mark(state.sentence);
     offer(typed);
     const unended = typing && unknown.at(-1) === typed.at(-1);
     const named = (unended ? unknown.slice(0, -1) : unknown).map((word) => `“${word}”`).join(", ");
@@ -163,7 +115,6 @@ function start(model, el, spec) {
     temperature.textContent = state.temperature ? state.temperature.toFixed(1) : "0, the likeliest word";
     slider.setAttribute("aria-valuetext", temperature.textContent);
     look();
-    spellInAddress(given, state);
   }
 
   function write(typed, key) {
@@ -305,53 +256,20 @@ function start(model, el, spec) {
     path.setAttribute("marker-end", weight >= 0.1 ? `url(#translator-head-${head})` : "");
   }
 
-  // ---- the address ----
-
-  function spellInAddress(given, state) {
-    if (!onPage) return;
-    const address = new URL(location.href);
-    for (const name of Object.keys(KEPT)) {
-      const spelled = JSON.stringify(state[name]);
-      if (spelled === JSON.stringify(given[name])) address.searchParams.delete(name);
-      else address.searchParams.set(name, spelled);
-    }
-    if (address.href !== location.href) history.replaceState(history.state, "", address);
-  }
-
-  el.addEventListener("am-take", ({ detail }) => {
-    [state, hovered] = [detail, null];
-    show();
-    model.set("state", state);
-  });
-  model.on("change:state", () => {
-    if (JSON.stringify(model.get("state")) === JSON.stringify(state)) return;
-    state = { ...given, ...model.get("state") };
-    show();
-  });
   new ResizeObserver(look).observe(stage);
   const hint = make("p", { class: "am-hint" }, model.get("hint"));
   el.replaceChildren(hint, make("div", { class: "am-type" }, examples, line, next, wrong), stage, said, same, apart);
   show();
 }
 
-// What the page's address says of the state: those values that a reader could have chosen.
-function spelledInAddress(spec) {
-  const within = (least, most) => (value) => Number.isFinite(value) && least <= value && value <= most;
-  const count = (least, most) => (value) => Number.isInteger(value) && within(least, most)(value);
+// What a reader could have chosen, by name.
+function allowedIn(spec) {
   const texts = (value) => Array.isArray(value) && value.every((text) => typeof text === "string");
-  const allowed = {
+  return {
     sentence: (value) => typeof value === "string" && value.length <= 300, layer: count(1, spec.layers), head: count(0, spec.heads),
     off: texts, without: texts, temperature: within(0, 3), beam: (value) => [1, 4].includes(value), seed: count(1, 1e9),
     at: (value) => value === null || (["english", "french"].includes(value.side) && count(0, 300)(value.place)),
   };
-  const found = {};
-  for (const [name, text] of new URLSearchParams(location.search)) {
-    try {
-      const value = JSON.parse(text);
-      if (allowed[name]?.(value)) found[name] = value;
-    } catch {} // changed by hand
-  }
-  return found;
 }
 
-export default { render };
+export default { render: (view) => begin("translator", view, start) };

@@ -1,0 +1,168 @@
+"""Byte-pair encoding (Gage 1994; Sennrich et al. 2016), on bytes as in GPT-2 (Radford et al. 2019, section 2.2).
+
+The alphabet is the 256 bytes, so that there is no text without an encoding. A text is first cut into pieces, and no
+token reaches across two. A piece is a run of letters, of digits or of other signs, each with the one space before it;
+what is left of white space is a piece of its own. A letter is A–Z, a–z, or any character outside of ASCII.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from course_lib.files import read_json, write_json
+
+# Spelled without \w and \s, whose characters differ from one engine of regular expressions to the next.
+PIECE = (
+    r" ?[^\x00-@\[-`{-\x7f]+"  # letters
+    r"| ?[0-9]+"
+    r"| ?[\x00-\x08\x0e-\x1f!-/:-@\[-`{-\x7f]+"  # other signs
+    r"|[\t-\r ]+(?![^\t-\r ])|[\t-\r ]+"  # white space, without the last space before a word
+)
+BYTES = 256
+Pair = tuple[int, int]
+
+
+class BytePairs:
+    """Tokens 0 to 255 are the bytes; token 256 + i is what merge i made of two tokens before it.
+
+    Args:
+        merges: pairs of tokens, in the order in which they were found.
+    Raises:
+        ValueError: a merge is not two tokens, or names one that is not there yet.
+
+    >>> tokens = BytePairs.train("low lower lowest", size=260)
+    >>> tokens.encode("lower"), tokens.spelled(tokens.encode("lower"))
+    ([257, 101, 114], ['low', 'e', 'r'])
+    """
+
+    def __init__(self, merges: Iterable[Sequence[int]]):
+        self.merges: list[Pair] = [tuple(map(int, pair)) for pair in merges]
+        self.bytes_of = [bytes([number]) for number in range(BYTES)]
+        for place, pair in enumerate(self.merges):
+            if len(pair) != 2 or not 0 <= min(pair) <= max(pair) < BYTES + place:
+                raise ValueError(f"merge {place} is {pair}; it must be two tokens before it, 0 to {BYTES + place - 1}")
+            self.bytes_of.append(self.bytes_of[pair[0]] + self.bytes_of[pair[1]])
+        self.merged = {pair: BYTES + place for place, pair in enumerate(self.merges)}
+        self.known: dict[str, list[int]] = {}  # pieces come again and again
+
+    def __len__(self) -> int:
+        return len(self.bytes_of)
+
+    @property
+    def fingerprint(self) -> str:
+        return repr(self.merges)
+
+    @classmethod
+    def train(cls, text: str, size: int) -> "BytePairs":
+        """Merges the pair of neighbouring tokens that stands most often in the text, again and again.
+
+        Of pairs that stand equally often it takes the one of smaller numbers.
+
+        Args:
+            size: tokens wanted, with the 256 bytes. There are fewer if no pair is left.
+        Raises:
+            ValueError: fewer than 256 tokens; or as `pieces`.
+        """
+        if size < BYTES:
+            raise ValueError(f"size is {size}; it must be at least {BYTES}, since the alphabet is the bytes")
+        counted = Counter(pieces(text))
+        rows, times = [list(piece.encode()) for piece in counted], list(counted.values())
+        count, found_in = Counter(), defaultdict(set)
+        for row, tokens in enumerate(rows):
+            for pair in zip(tokens, tokens[1:], strict=False):
+                count[pair] += times[row]
+                found_in[pair].add(row)
+        merges: list[Pair] = []
+        while len(merges) < size - BYTES and count:
+            best = min(count, key=lambda pair: (-count[pair], pair))
+            new = BYTES + len(merges)
+            merges.append(best)
+            for row in found_in.pop(best):  # only where it stands do the counts change
+                before, rows[row] = rows[row], merge(rows[row], best, new)
+                for tokens, sign in ((before, -1), (rows[row], 1)):
+                    for pair in zip(tokens, tokens[1:], strict=False):
+                        count[pair] += sign * times[row]
+                        if sign > 0:
+                            found_in[pair].add(row)
+                        elif not count[pair]:
+                            del count[pair]
+        return cls(merges)
+
+    def encode(self, text: str) -> list[int]:
+        """The numbers of its tokens. Raises ValueError for a text with half of a surrogate pair."""
+        return [number for piece in pieces(text) for number in self._encode_piece(piece)]
+
+    def _encode_piece(self, piece: str) -> list[int]:
+        if piece not in self.known:
+            tokens = list(piece.encode())
+            while len(tokens) > 1:
+                first = min(zip(tokens, tokens[1:], strict=False), key=lambda pair: self.merged.get(pair, len(self)))
+                if first not in self.merged:
+                    break
+                tokens = merge(tokens, first, self.merged[first])
+            self.known[piece] = tokens
+        return self.known[piece]
+
+    def decode(self, numbers: Iterable[int]) -> str:
+        """The text; bytes that are no UTF-8, as a model may write them, become �.
+
+        Raises IndexError for a number that is no token.
+        """
+        return b"".join(self.bytes_of[self._checked(int(number))] for number in numbers).decode(errors="replace")
+
+    def spelled(self, numbers: Iterable[int]) -> list[str]:
+        """Each token by itself; one that is part of a character is written as its bytes, `<e2>`."""
+        return [_spelled(self.bytes_of[self._checked(int(number))]) for number in numbers]
+
+    def _checked(self, number: int) -> int:
+        if not 0 <= number < len(self):
+            raise IndexError(f"there is no token {number}; the tokens are 0 to {len(self) - 1}")
+        return number
+
+    def save(self, path: Path | str) -> None:
+        """The merges as JSON."""
+        write_json(Path(path), {"merges": self.merges})
+
+    @classmethod
+    def load(cls, path: Path | str) -> "BytePairs":
+        """What `save` wrote. Raises ValueError if the file is missing or holds something else."""
+        try:
+            return cls(read_json(Path(path))["merges"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"{path} is no file of BytePairs.save ({type(error).__name__}: {error}); train again, and save"
+            ) from None
+
+
+def pieces(text: str) -> list[str]:
+    """The text cut by `PIECE`; joined they are the text. Raises ValueError for half of a surrogate pair."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"character {error.start} is {text[error.start]!r}, half of a surrogate pair and no character; remove it, "
+            'for example by text.encode(errors="ignore").decode()'
+        ) from None
+    return re.findall(PIECE, text)
+
+
+def merge(tokens: Sequence[int], pair: Pair, new: int) -> list[int]:
+    """The tokens with `new` in place of the pair, from left to right.
+
+    >>> merge([1, 1, 1, 2], (1, 1), 9)
+    [9, 1, 2]
+    """
+    merged, place = [], 0
+    while place < len(tokens):
+        here = tuple(tokens[place : place + 2]) == pair
+        merged.append(new if here else tokens[place])
+        place += 2 if here else 1
+    return merged
+
+
+def _spelled(token: bytes) -> str:
+    try:
+        return token.decode()
+    except UnicodeDecodeError:
+        return "".join(f"<{byte:02x}>" for byte in token)

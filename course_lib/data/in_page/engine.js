@@ -1,0 +1,137 @@
+// What the models in the page have in common, as course_lib/transformer.py has it: a vector is an array of numbers, a
+// matrix an array of rows.
+
+// The tensors by name, from numbers of 16 bits in base64; a matrix as its rows.
+function unpack({ shapes, numbers }) {
+  const halves = new Uint16Array(Uint8Array.from(atob(numbers), (letter) => letter.charCodeAt(0)).buffer);
+  const values = Float32Array.from(halves, (half) => {
+    const exponent = (half >> 10) & 31, fraction = half & 1023;
+    const size = exponent ? (1 + fraction / 1024) * 2 ** (exponent - 15) : fraction * 2 ** -24;
+    return half >> 15 ? -size : size;
+  });
+  let start = 0;
+  const take = (count) => values.subarray(start, (start += count));
+  return Object.fromEntries(Object.entries(shapes).map(([name, [rows, columns]]) => [
+    name, columns === undefined ? take(rows) : Array.from({ length: rows }, () => take(columns)),
+  ]));
+}
+
+function dot(a, b) {
+  let sum = 0;
+  for (let i = 0; i < a.length; i++) sum += a[i] * b[i];
+  return sum;
+}
+const add = (a, b) => a.map((value, i) => value + b[i]);
+const sum = (vector) => vector.reduce((total, value) => total + value, 0);
+const times = (matrix, x) => new Float64Array(matrix.map((row) => dot(row, x)));
+function weighted(weights, vectors) {
+  const total = new Float64Array(vectors[0].length);
+  weights.forEach((weight, j) => vectors[j].forEach((value, i) => (total[i] += weight * value)));
+  return total;
+}
+
+function softmax(scores) {
+  const most = Math.max(...scores);
+  const powers = Array.from(scores, (score) => Math.exp(score - most)), total = sum(powers);
+  return powers.map((power) => power / total);
+}
+
+// Numbers from 0 to 1 that a seed decides: Marsaglia's xorshift
+function random(seed) {
+  let state = (seed * 2654435761) >>> 0 || 1;
+  return () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) / 2 ** 32;
+  };
+}
+
+// Which of these shares a number from 0 to 1 falls on.
+function falls(shares, number) {
+  let left = number;
+  return Math.max(0, shares.findIndex((share) => (left -= share) < 0));
+}
+
+// ---- the layers of a Transformer: Vaswani et al. 2017, with the norm before each part ----
+
+const ALL = { residuals: true, off: [] }; // nothing is switched off
+
+class Layers {
+  // `table` names the embedding.
+  constructor(model, table) {
+    Object.assign(this, { heads: model.heads, layers: model.layers, tensors: unpack(model) });
+    this.size = this.tensors[table][0].length;
+  }
+
+  linear(name, x) {
+    const bias = this.tensors[`${name}.bias`];
+    return times(this.tensors[`${name}.weight`], x).map((value, i) => value + bias[i]);
+  }
+
+  // (x - mean) / sqrt(variance + 1e-5) * gain + bias: Ba et al. 2016
+  norm(name, x) {
+    const gain = this.tensors[`${name}.weight`], bias = this.tensors[`${name}.bias`];
+    const mean = sum(x) / x.length, variance = sum(x.map((value) => (value - mean) ** 2)) / x.length;
+    return x.map((value, i) => ((value - mean) / Math.sqrt(variance + 1e-5)) * gain[i] + bias[i]);
+  }
+
+  // A query or key as it is compared; positions that turn it are put in here.
+  turned(vector) {
+    return vector;
+  }
+
+  // Keys and values of states, the first of which stands at place `first`.
+  project(name, states, first = 0) {
+    return {
+      keys: states.map((state, i) => this.turned(this.linear(`${name}.key_projection`, state), first + i)),
+      values: states.map((state) => this.linear(`${name}.value_projection`, state)),
+    };
+  }
+
+  // What one query gets of the keys and values, and the weights of each head; a head that is off adds nothing.
+  attend(name, x, { keys, values }, place, { off }) {
+    const query = this.turned(this.linear(`${name}.query_projection`, x), place), width = this.size / this.heads, all = [];
+    const joined = new Float64Array(this.size);
+    for (let head = 0; head < this.heads; head++) {
+      const from = head * width, piece = (vector) => vector.subarray(from, from + width), own = piece(query);
+      const weights = softmax(keys.map((key) => dot(own, piece(key)) / Math.sqrt(width)));
+      all.push(weights);
+      if (!off.includes(`${name}.${head}`)) joined.set(weighted(weights, values.map(piece)), from);
+    }
+    return { output: this.linear(`${name}.output_projection`, joined), weights: all };
+  }
+
+  feed(name, x) {
+    return this.linear(`${name}.outer`, this.linear(`${name}.inner`, x).map((value) => Math.max(0, value)));
+  }
+
+  // A part and what stands around it: x + part(norm(x)), or part(norm(x)) where residuals are off.
+  around(name, x, part, { residuals }) {
+    const y = part(this.norm(`${name}_residual.norm`, x));
+    return residuals ? add(x, y) : y;
+  }
+
+  // One layer for all rows of x behind `past`; with a mask no row sees a later one. Memory is there in the decoder only.
+  layer(name, x, past, masked, memory, choices = ALL) {
+    const self = `${name}.self_attention`, before = x.map((row) => this.norm(`${self}_residual.norm`, row));
+    const first = past.keys.length, fresh = this.project(self, before, first);
+    const all = { keys: [...past.keys, ...fresh.keys], values: [...past.values, ...fresh.values] };
+    const looks = { own: [], cross: [] };
+    const rows = x.map((row, i) => {
+      const place = first + i, end = masked ? place + 1 : all.keys.length;
+      const seen = { keys: all.keys.slice(0, end), values: all.values.slice(0, end) };
+      const keep = (kind, { output, weights }) => (looks[kind].push(weights), output);
+      row = this.around(self, row, (y) => keep("own", this.attend(self, y, seen, place, choices)), choices);
+      const cross = `${name}.cross_attention`;
+      if (memory) row = this.around(cross, row, (y) => keep("cross", this.attend(cross, y, memory, place, choices)), choices);
+      return this.around(`${name}.feed_forward`, row, (y) => this.feed(`${name}.feed_forward`, y), choices);
+    });
+    return { rows, past: all, looks };
+  }
+
+  // The state before the first word.
+  nothing() {
+    return Array.from({ length: this.layers }, () => ({ keys: [], values: [] }));
+  }
+}

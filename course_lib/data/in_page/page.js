@@ -1,0 +1,104 @@
+// What explorers with a model in the page have in common: their elements, how the model comes, where their state goes.
+
+const onPage = !document.getElementById("jupyter-config-data"); // in JupyterLab the address belongs to the reader
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+
+function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  if (["button", "input", "select", "textarea"].includes(tag)) element.dataset.lmSuppressShortcuts = "true"; // else JupyterLab takes the keys
+  for (const [name, value] of Object.entries(attributes))
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value !== false) element.setAttribute(name, value === true ? "" : value);
+  element.append(...children);
+  return element;
+}
+
+// The model's script: beside the page, in JupyterLab among its files, or from the kernel.
+function fetched(name, model) {
+  const lab = document.getElementById("jupyter-config-data");
+  const folder = globalThis.COURSE_MODELS_AT ?? (lab && `${JSON.parse(lab.textContent).baseUrl}files/build/models/`);
+  const from = (attributes) => new Promise((ready, failed) => {
+    document.head.append(make("script", { ...attributes, onload: ready, onerror: failed }));
+  });
+  const asked = () => new Promise((ready, failed) => {
+    if (!model.send) return failed();
+    model.on("msg:custom", ({ script }) => (globalThis.eval(script), ready()));
+    model.send({ want: "script" });
+    setTimeout(failed, 20000); // no kernel answers
+  });
+  const there = () => globalThis.COURSE_MODELS?.[name];
+  if (there()) return Promise.resolve(there());
+  return (folder ? from({ src: `${folder}${name}.js` }).catch(asked) : asked()).then(there);
+}
+
+// Starts what is named so, such as "translator", once its model is there.
+function begin(what, { model, el }, start) {
+  el.classList.add("am-explorer", "am-tells", "am-in-page", `am-${what.replaceAll(" ", "-")}`);
+  el.setAttribute("role", "group");
+  el.setAttribute("aria-label", `Explorer: a ${what} in the page`);
+  el.append(make("p", {}, `The ${what} is being fetched (0.6 MB) …`));
+  fetched(model.get("name"), model).then(
+    (spec) => start(model, el, spec),
+    () => el.replaceChildren(`The ${what}'s weights were not found. \`make lab\` puts them where JupyterLab finds them, `
+      + "and a running kernel sends them: run this cell again."),
+  );
+}
+
+// A menu of the examples, and the function that marks in it what is typed: one of them, or one's `own` words.
+function menu(model, label, own, choose) {
+  const ownWords = new Option(own, ""), examples = model.get("examples");
+  const select = make("select", { "aria-label": label, oninput: () => select.value && choose(select.value) },
+    ...examples.map((text) => new Option(text, text)), ownWords);
+  return [select, (text) => {
+    ownWords.hidden = examples.includes(text);
+    select.value = ownWords.hidden ? text : "";
+  }];
+}
+
+// Ties an explorer's state to the kernel's, to another window's and to the address; gives the function that changes it.
+// `read` gives the state, `take` draws another; `allowed` says by name what a reader could have chosen.
+function tied(model, el, given, allowed, read, take) {
+  const drawn = (state) => {
+    take(state);
+    if (onPage) spellInAddress(given, read(), Object.keys(allowed));
+  };
+  el.addEventListener("am-take", ({ detail }) => {
+    drawn(detail);
+    model.set("state", read());
+  });
+  model.on("change:state", () => {
+    if (JSON.stringify(model.get("state")) !== JSON.stringify(read())) drawn({ ...given, ...model.get("state") });
+  });
+  return (more) => {
+    drawn({ ...read(), ...more });
+    model.set("state", read());
+    model.save_changes();
+    el.dispatchEvent(new CustomEvent("am-told", { bubbles: true, detail: read() }));
+  };
+}
+
+function spellInAddress(given, state, names) {
+  const address = new URL(location.href);
+  for (const name of names) {
+    const spelled = JSON.stringify(state[name]);
+    if (spelled === JSON.stringify(given[name])) address.searchParams.delete(name);
+    else address.searchParams.set(name, spelled);
+  }
+  try {
+    if (address.href !== location.href) history.replaceState(history.state, "", address);
+  } catch {} // Safari allows a hundred in half a minute
+}
+
+function spelledInAddress(allowed) {
+  const found = {};
+  for (const [name, text] of onPage ? new URLSearchParams(location.search) : []) {
+    try {
+      const value = JSON.parse(text);
+      if (allowed[name]?.(value)) found[name] = value;
+    } catch {} // changed by hand
+  }
+  return found;
+}
+
+const within = (least, most) => (value) => Number.isFinite(value) && least <= value && value <= most;
+const count = (least, most) => (value) => Number.isInteger(value) && within(least, most)(value);

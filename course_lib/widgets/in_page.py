@@ -1,0 +1,104 @@
+"""Models that run in the page: a recorded model as a script, and the widgets that compute with it in JavaScript.
+
+The weights are too many for a notebook. The script lies beside a deck and the site and in build/ for JupyterLab; where
+it is not found, the kernel sends it.
+"""
+
+import base64
+import hashlib
+import inspect
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import torch
+import traitlets
+from torch import nn
+
+from course_lib.files import DATA
+from course_lib.trained import FOLDER
+from course_lib.widgets.shell import STYLE, Live
+
+PARTS = DATA / "in_page"
+
+
+def source(*parts: str) -> str:
+    """These parts of the JavaScript as one module; what a part needs stands before it."""
+    return "".join((PARTS / f"{part}.js").read_text(encoding="utf-8") for part in parts)
+
+
+def style(part: str) -> str:
+    """The style of every explorer, of those in the page, and of this one."""
+    return STYLE + "".join((PARTS / f"{file}.css").read_text(encoding="utf-8") for file in ("page", part))
+
+
+@dataclass(frozen=True)
+class PageModel:
+    """A recorded model, as a page has it.
+
+    Args:
+        name: of its file of weights.
+        build: makes the untrained model.
+        known: what the page must know besides weights; `heads` and `layers` if it has such.
+    """
+
+    name: str
+    build: Callable[[], nn.Module]
+    known: Callable[[], dict]
+
+    @property
+    def file(self) -> Path:
+        return FOLDER / f"{self.name}.pt"
+
+    def rounded(self) -> dict[str, torch.Tensor]:
+        """The recorded weights, each rounded to 16 bits."""
+        weights = torch.load(self.file, weights_only=True)["weights"]
+        return {part: weight.half() for part, weight in weights.items()}
+
+    def load(self) -> nn.Module:
+        """The model that runs in the page, as a module: the recorded one with its weights rounded."""
+        model = self.build()
+        model.load_state_dict({part: weight.float() for part, weight in self.rounded().items()})
+        return model.eval()
+
+    def stamp(self) -> str:
+        """The first line of its script: another one where its weights, or the modules that write it, are others."""
+        files = self.file, Path(__file__), Path(inspect.getfile(self.known))
+        return f"// {hashlib.sha256(b''.join(file.read_bytes() for file in files)).hexdigest()}\n"
+
+    @cached_property
+    def script(self) -> str:
+        """A script that leaves in `COURSE_MODELS` its shapes and weights, and what is known."""
+        weights = self.rounded()
+        numbers = np.concatenate([weight.numpy().ravel() for weight in weights.values()]).astype("<f2")
+        model = {
+            "shapes": {part: list(weight.shape) for part, weight in weights.items()},
+            "numbers": base64.b64encode(numbers.tobytes()).decode(),
+            **self.known(),
+        }
+        spelled = json.dumps(model, ensure_ascii=False, separators=(",", ":"))
+        return f"{self.stamp()}(globalThis.COURSE_MODELS ??= {{}})[{json.dumps(self.name)}] = {spelled};\n"
+
+
+class InPage(Live):
+    """A widget that asks the page for its model, and the kernel if the page has none.
+
+    Args:
+        model: what it computes with.
+        examples: texts to choose from.
+        start: where it starts, by name.
+        hint: a line above it.
+    """
+
+    name = traitlets.Unicode().tag(sync=True)
+    examples = traitlets.List().tag(sync=True)
+    start = traitlets.Dict().tag(sync=True)
+    hint = traitlets.Unicode().tag(sync=True)
+    state = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, model: PageModel, **traits):
+        super().__init__(name=model.name, **traits)
+        self.on_msg(lambda *told: self.send({"script": model.script}))
