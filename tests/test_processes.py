@@ -168,7 +168,7 @@ def test_more_runs_than_fit_at_once_say_how_long_all_will_take_and_leave_no_trac
     monkeypatch.setattr(processes, "SILENCE", 0.0)
     side_by_side({name: partial(count, name, 40) for name in ("first", "second", "third")})
     written = capsys.readouterr().err
-    assert re.search(r"all of this cell: \d s so far, about \d+ s left", written)
+    assert re.search(r"all of this cell: \d+ s so far, about \d+ s left", written)
     assert sorted(screen(written)) == ["", "first: 40 steps", "second: 40 steps", "third: 40 steps"]
 
 
