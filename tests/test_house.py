@@ -25,7 +25,7 @@ FLOORS = [
         "byte_pairs",
         "texts",
     ],
-    ["attention", "positions", "layers"],
+    ["attention", "cores", "positions", "layers"],
     ["recurrent", "transformer", "language_models"],
     ["processes", "decoding", "metrics", "training"],
     ["plotting", "trained"],
