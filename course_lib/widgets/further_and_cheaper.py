@@ -1,0 +1,96 @@
+"""Frames of further and cheaper: vectors turned by their places, softmax by tiles, and the size of a cache."""
+
+import math
+
+import numpy as np
+import torch
+
+from course_lib.positions import LinearBiases, RotaryPositions, sinusoidal_table
+from course_lib.widgets.drawing import label, svg
+
+KEY = torch.tensor([-0.2, 1.0, 1.0, 0.0, 0.7, -0.4, 0.5, -0.8], dtype=torch.float64)
+QUERY = torch.tensor([0.5, 0.9, 0.5, -0.9, 0.5, -0.8, 0.6, -0.5], dtype=torch.float64)
+FARTHEST = 32
+SCORES, VALUES = np.array([1.0, 3.0, 2.0, 0.0, 5.0, 4.0]), np.array([6.0, 2.0, 4.0, 1.0, 3.0, 5.0])
+HEAD_SIZE = 128
+GIB = 2**30
+
+
+def rotary_frame(distance: int, start: int) -> str:
+    """A key at place `start`, a query `distance` further on: turned as hands of clocks, and their score in three ways.
+
+    Each pair of numbers is a hand: the first says how far its tip is to the right, the second how far up. The curves
+    are the dot product over the distance: of the turned vectors (rotary); of the plain ones, less 1/8 for each place
+    between them (ALiBi, the third of 8 heads); of the plain ones with the sinusoidal codes of their places (sum).
+
+    Args:
+        distance: up to 32.
+    """
+    rotary = RotaryPositions(len(KEY))
+    key = rotary(KEY.expand(1, 1, 1, -1), start)[0, 0, 0]
+    queries = rotary(QUERY.expand(1, 1, FARTHEST + 1, -1), start)[0, 0]
+    codes = sinusoidal_table(start + FARTHEST + 1, len(KEY), dtype=torch.float64)[start:]
+    curves = {
+        "rotary": queries @ key,
+        "ALiBi": QUERY @ KEY - LinearBiases(8).slopes[2] * torch.arange(FARTHEST + 1),
+        "sum": (QUERY + codes) @ (KEY + codes[0]),
+    }
+    circles, sectors, befores, afters, texts = "", "", "", "", ""
+    pairs = key.view(-1, 2).numpy(), queries[distance].view(-1, 2).numpy()
+    for x, before, after in zip((48, 146, 244, 342), *pairs, strict=True):
+        circles += f"M{x + 30} 34a30 30 0 1 1 0-.01"
+        befores += f"M{x} 34l{_point(28 * before)}"
+        afters += f"M{x} 34l{_point(28 * after)}"
+        near, far = (16 * hand / np.hypot(*hand) for hand in (before, after))
+        clockwise = int(np.cross(before, after) < 0)
+        sectors += f"M{x} 34l{_point(near)}a16 16 0 0 {clockwise} {_point(far - near)}"
+        texts += f'<tspan x="{x}" y="83">{_signed(before @ after)}</tspan>'
+    lines, said = "", {}
+    for x, colour, (name, curve) in zip((30, 158, 286), ("#0072b2", "#d55e00", "#009e73"), curves.items(), strict=True):
+        heights = (194 - 9 * curve.numpy()).round(1)  # from 8 at 122 to −2 at 212
+        steps = " ".join(f"3 {rise:.1f}" for rise in np.diff(heights))
+        lines += (
+            f'<g stroke="{colour}"><path d="M{x} {heights[0]}l{steps}" stroke-width="2"/>'
+            f'<path d="M{x + 3 * distance} {heights[distance]}h.1" stroke-width="10" stroke-linecap="round"/></g>'
+        )
+        said[name] = _signed(curve[distance])
+        texts += f'<tspan x="{x + 48}" y="111">{name} {said[name]}</tspan><tspan x="{x}" y="229">0</tspan>'
+        texts += f'<tspan x="{x + 48}">distance</tspan><tspan x="{x + 96}">32</tspan>'
+    for height in (8, 4, 0):
+        texts += f'<tspan x="12" y="{199 - 9 * height}">{height}</tspan>'
+    drawn = (
+        f'<path d="{sectors}" fill="#e69f00" opacity=".6"/>'
+        f'<g fill="none"><path d="{circles}M24 122H384M24 158H384M24 194H384" stroke="#999"/>'
+        f'<g stroke-width="3"><path d="{befores}" stroke="#888" stroke-dasharray="4 3"/>'
+        f'<path d="{afters}" stroke="#0072b2"/></g>{lines}</g><text text-anchor="middle">{texts}</text>'
+    )
+    places = f"the key, at place {start} · blue: the query, at place {start + distance}"
+    told = f"score at distance {distance}, the key at place {start}: " + ", ".join(map(" ".join, said.items()))
+    return (
+        f"{svg(390, 234, drawn, told)}<div>dashed: {places} · under a clock: its share of the score</div>"
+        "<div>rotary: both are turned, as on the clocks · ALiBi: 1/8 less for each place between them · "
+        "sum: each has the code of its place added</div>"
+        f"<div><b>rotary: score {said['rotary']}, wherever the two stand</b> · ALiBi: {said['ALiBi']}, too, wherever · "
+        f"sum: {said['sum']}, from place {start}</div>"
+    )
+
+
+def _point(end: np.ndarray) -> str:
+    """As a drawing wants it, where down is positive."""
+    return f"{end[0]:.1f} {-end[1]:.1f}"
+
+
+def _signed(value: float) -> str:
+    return f"{value:.2f}".replace("-0.00", "0.00").replace("-", "−")
+
+
+def tiles_frame(tile: int, step: int) -> str:
+    """The softmax average of six values by tiles: what is kept after `step` tiles of `tile` scores, or after the last.
+
+    Kept are the largest score m, the sum of the powers exp(score − m), and the sum of the powers times their values.
+    """
+    step = min(step, math.ceil(len(SCORES) / tile))
+    seen, before, m, powers, weighted = 0, -np.inf, -np.inf, 0.0, 0.0
+    texts = ["nothing has gone by, and there is no largest score", "sum of exp(score − m): 0"]
+    for first in range(0, tile * step, tile):
+        part = slice(first, first + tile)
