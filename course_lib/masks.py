@@ -65,7 +65,7 @@ def causal_mask(length: int, start: int = 0) -> Bool[Tensor, "1 1 query key"]:
 
 
 def window_mask(length: int, window: int, start: int = 0) -> Bool[Tensor, "1 1 query key"]:
-    """Query t may attend to the `window` keys t − window + 1 … t, itself the last: a sliding window (Beltagy et al. 2020).
+    """Query t may attend to the `window` keys t − window + 1 … t: a sliding window (Beltagy et al. 2020, section 3.1).
 
     Args:
         length, start: as in `causal_mask`.

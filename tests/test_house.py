@@ -41,8 +41,8 @@ OUTSIDE = {
     "tools.restamp": {"claims", "curriculum", "files", "processes", "tools.lessons", "tools.recording"},
     "tools.pages": {"claims", "curriculum", "glossary", "tools.lessons", "tools.seeds"},
     "tools.bench": {
-        *("attention", "byte_pairs", "corpus", "decoding", "language_models", "layers", "positions", "recurrent"),
-        *("texts", "training", "transformer", "tools.slides"),
+        *("attention", "byte_pairs", "cores", "corpus", "decoding", "language_models", "layers", "masks", "positions"),
+        *("recurrent", "texts", "training", "transformer", "tools.slides"),
     },
     "tools.workbook": {"checks", "files", "tools.lessons"},
     "tools.mutants": {"checks", "tools.lessons"},

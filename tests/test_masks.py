@@ -178,7 +178,9 @@ def test_a_negative_length_and_a_start_outside_it_are_refused():
 def test_window_mask_lets_a_query_see_the_last_keys_and_no_later_one(start, more, window):
     mask = window_mask(start + more, window, start)
     assert mask.shape == (1, 1, more, start + more)
-    assert mask[0, 0].tolist() == [[0 <= q - k < window for k in range(start + more)] for q in range(start, start + more)]
+    assert mask[0, 0].tolist() == [
+        [0 <= q - k < window for k in range(start + more)] for q in range(start, start + more)
+    ]
 
 
 @pytest.mark.parametrize("window", [0, -2])
