@@ -11,9 +11,10 @@ TURNING = 'lesson 9, "Further"; glossary.show("rotary positions")'
 SLOPES = 'lesson 9, "Further"; glossary.show("linear biases")'
 TILES = 'lesson 9, "Exactly the same, cheaper"; glossary.show("flash attention")'
 WINDOW = 'lesson 9, "Not the same, cheaper"; glossary.show("sliding-window attention")'
-LINEAR = 'lesson 9, "Not the same, cheaper"; glossary.show("linear attention")'
+LAYERS = 'lesson 9, "What a window sees, layer by layer"; glossary.show("sliding-window attention")'
+LINEAR = 'lesson 9, "A state of fixed size"; glossary.show("linear attention")'
 CACHE = 'lesson 9, "Less to keep"; glossary.show("grouped-query attention")'
-WRITING = 'lesson 9, "Less to keep"; glossary.show("rotary positions"), glossary.show("key-value cache")'
+WRITING = 'lesson 9, "Further"; glossary.show("rotary positions"), glossary.show("key-value cache")'
 
 
 # ---- turned(pair, angle) ----
@@ -570,7 +571,7 @@ def merging(
     finish=lambda m, total, o: (m, total, o),
     join=torch.add,
 ):
-    """`merge_tiles` with one or more slips: factors are made of a tile's m, the new m, the other's m and both l."""
+    """`merge_tiles` with one or more slips: factors are made of a tile's m, the new m, the other's m and both ℓ."""
 
     def answer(tile, other):
         m = largest(tile[0], other[0])
@@ -593,10 +594,10 @@ def as_it_is(mine, m, *_):
 
 MERGE_TILES = Exercise("merge_tiles", "further_and_cheaper", merge_cases, merging(), TILES, tolerance=1e-4)
 
-BOTH_SUMS = "l and o hold exp(score − m) with the m of their own tile. Under a new m, what must they be multiplied by?"
+BOTH_SUMS = "ℓ and o hold exp(score − m) with the m of their own tile. Under a new m, what must they be multiplied by?"
 MERGE_TILES.slip("the sums are added as they are", BOTH_SUMS)(merging(for_l=as_it_is))
-MERGE_TILES.slip("l is brought to the new maximum, o is not", BOTH_SUMS)(merging(for_o=as_it_is))
-MERGE_TILES.slip("o is brought to the new maximum, l is not", BOTH_SUMS)(merging(for_l=as_it_is, for_o=rescaled))
+MERGE_TILES.slip("ℓ is brought to the new maximum, o is not", BOTH_SUMS)(merging(for_o=as_it_is))
+MERGE_TILES.slip("o is brought to the new maximum, ℓ is not", BOTH_SUMS)(merging(for_l=as_it_is, for_o=rescaled))
 MERGE_TILES.slip(
     "only the first tile is brought to the new maximum",
     "The larger score may also have come first. Then it is the second tile that was measured from another m.",
@@ -628,13 +629,13 @@ def divided(m, total, o):
     return m, total, o / total[:, None]
 
 
-STILL_A_SUM = "o stays a sum, so that a third tile can be merged. It is divided by l once, when all keys have gone by."
-MERGE_TILES.slip("o is divided by l already", STILL_A_SUM)(merging(finish=divided))
+STILL_A_SUM = "o stays a sum, so that a third tile can be merged. It is divided by ℓ once, when all keys have gone by."
+MERGE_TILES.slip("o is divided by ℓ already", STILL_A_SUM)(merging(finish=divided))
 MERGE_TILES.slip("only the output comes out", STILL_A_SUM)(merging(finish=lambda m, total, o: divided(m, total, o)[2]))
-MERGE_TILES.slip("only o comes out", "A third tile may come: m and l are needed, too.")(
+MERGE_TILES.slip("only o comes out", "A third tile may come: m and ℓ are needed, too.")(
     merging(finish=lambda m, total, o: o)
 )
-AVERAGE = "An output of a tile with small scores must count for less. Who says how much, if not m and l?"
+AVERAGE = "An output of a tile with small scores must count for less. Who says how much, if not m and ℓ?"
 
 
 @MERGE_TILES.slip("the outputs of both tiles are averaged", AVERAGE)
@@ -649,14 +650,14 @@ def averaged_times_l(tile, other):
     return m, total, output * total[:, None]
 
 
-MERGE_TILES.slip("the mean is taken, not the sum", "l and o are sums over all keys so far. By what is divided?")(
+MERGE_TILES.slip("the mean is taken, not the sum", "ℓ and o are sums over all keys so far. By what is divided?")(
     merging(join=lambda one, two: (one + two) / 2)
 )
 
 
 @MERGE_TILES.slip(
-    "the outputs are weighted by l alone",
-    "l counts from the tile's own maximum: the l of a tile with tiny scores may be just as large.",
+    "the outputs are weighted by ℓ alone",
+    "ℓ counts from the tile's own maximum: the ℓ of a tile with tiny scores may be just as large.",
 )
 def weighted_by_l(tile, other):
     m, total, _ = merging()(tile, other)
@@ -830,7 +831,7 @@ def reach_cases(generator: torch.Generator) -> list[Case]:
 
 
 REACH = Exercise(
-    "reach", "further_and_cheaper", reach_cases, lambda width, layers: layers * (width - 1) + 1, WINDOW, tolerance=0
+    "reach", "further_and_cheaper", reach_cases, lambda width, layers: layers * (width - 1) + 1, LAYERS, tolerance=0
 )
 
 REACH.slip(
@@ -1351,7 +1352,7 @@ KNOWN_UP_TO = Question(
         Misconception("the models stand in another order", "First A, then B, C and D.", [12, 6, 12, 19]),
         Misconception("that is one number", "Four places are asked for, in a list: of A, B, C and D.", 6),
     ),
-    WINDOW,
+    LAYERS,
 )  # fmt: skip
 
 ASKED = [TURNED, ROTARY, ALIBI, MERGE_TILES, WINDOW_MASK, REACH, LINEAR_STEP, CACHE_BYTES, WRITE_ON, KNOWN_UP_TO]

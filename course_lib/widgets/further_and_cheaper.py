@@ -87,10 +87,72 @@ def _signed(value: float) -> str:
 def tiles_frame(tile: int, step: int) -> str:
     """The softmax average of six values by tiles: what is kept after `step` tiles of `tile` scores, or after the last.
 
-    Kept are the largest score m, the sum of the powers exp(score − m), and the sum of the powers times their values.
+    Kept are the largest score m so far, the sum of the powers exp(score − m), and the sum of the powers times their
+    values. Where m grows, the two sums are multiplied by exp(old m − new m). Their quotient is the average.
     """
-    step = min(step, math.ceil(len(SCORES) / tile))
-    seen, before, m, powers, weighted = 0, -np.inf, -np.inf, 0.0, 0.0
-    texts = ["nothing has gone by, and there is no largest score", "sum of exp(score − m): 0"]
-    for first in range(0, tile * step, tile):
-        part = slice(first, first + tile)
+    tiles = math.ceil(len(SCORES) / tile)
+    m, total, weighted = -np.inf, 0.0, 0.0
+    said = "no tile yet", "m = −∞", "sum of the powers: 0", "sum of power · value: 0", "no quotient yet"
+    for number in range(min(step, tiles)):
+        part = slice(tile * number, tile * (number + 1))
+        old, m = m, max(m, SCORES[part].max())
+        factor, powers = np.exp(old - m), np.exp(SCORES[part] - m)
+        before, new = (total, weighted), (powers.sum(), powers @ VALUES[part])
+        total, weighted = factor * total + new[0], factor * weighted + new[1]
+        said = (
+            f"orange: tile {number + 1} of {tiles} · blue: those before it · dashed: m, the largest score so far",
+            f"m = {m:.0f}; the old sums are multiplied by exp({_whole(old)} − {m:.0f}) = {factor:.3f}",
+            f"sum of the powers: {factor:.3f} · {before[0]:.3f} + {new[0]:.3f} = {total:.3f}",
+            f"sum of power · value: {factor:.3f} · {before[1]:.3f} + {new[1]:.3f} = {weighted:.3f}",
+            f"quotient: {weighted / total:.3f}, the softmax average of "
+            + ("all six" if number + 1 == tiles else f"the first {part.stop}"),
+        )
+    gone = tile * min(step, tiles)
+    bars, texts = "", ""
+    for place, (score, value) in enumerate(zip(SCORES, VALUES, strict=True)):
+        x, power = 60 + 55 * place, np.exp(score - m) if place < gone else 0
+        colour = "none" if place >= gone else "#e69f00" if place >= gone - tile else "#0072b2"
+        bars += f'<path d="M{x} 92v{-12 * score:g}h40V92z" fill="{colour}"/>'
+        bars += f'<path d="M{x} 182v{-50 * power:.1f}h40V182z" fill="{colour}"/>'
+        texts += label(x + 20, 87 - 12 * score, f"{score:g}")
+        texts += label(x + 20, 177 - 50 * power, f"{power:.3f}" if place < gone else "")
+        texts += f'<text x="{x + 20}" y="204">{value:g}</text>'
+    height = 92 - 12 * max(m, 0)
+    drawn = (
+        f'<g stroke="#888" stroke-width="1.5">{bars}<path d="M56 92H379M56 182H379"/>'
+        f'<path d="M0 {height:g}H379" stroke-dasharray="5 4" opacity="{int(gone > 0)}"/></g>'
+        f'<g text-anchor="middle">{texts}</g>'
+        '<text y="16">score</text><text y="116">power: exp(score − m)</text><text y="204">value</text>'
+    )
+    lines = "".join(f"<div>{line}</div>" for line in said[:-1])
+    return f"{svg(390, 210, drawn, '; '.join(said[1:]))}{lines}<div><b>{said[-1]}</b></div>"
+
+
+def _whole(value: float) -> str:
+    return f"{value:.0f}" if np.isfinite(value) else "−∞"
+
+
+def cache_frame(layers: int, heads: int, sets: str, words: int) -> str:
+    """What the keys and values of a text take, in half precision, with 128 numbers a head: bytes, and how many fit.
+
+    Args:
+        heads: query heads of a layer, a multiple of 8.
+        sets: of keys and values, "one for each head", "one for 8 heads" or "one for all".
+    Raises:
+        ValueError: heads that cannot be shared out, or an unknown `sets`.
+    """
+    if heads % 8:
+        raise ValueError(f"{heads} heads cannot share sets of keys and values by eights")
+    kept = {"one for each head": heads, "one for 8 heads": heads // 8, "one for all": 1}
+    if sets not in kept:
+        raise ValueError(f"sets is {sets!r}; it must be one of {', '.join(map(repr, kept))}")
+    needed = {name: 2 * layers * number * HEAD_SIZE * words * 2 for name, number in kept.items()}
+    rows = ""
+    for place, (name, size) in enumerate(needed.items()):
+        y, mark = 60 + 40 * place, f"M{_across(size):.1f} {72 + 40 * place}h.1"
+        colour, wide = ("#0072b2", 16) if name == sets else ("#888", 10)
+        rows += (
+            f'<text y="{y}">{name}</text><text x="390" y="{y}" text-anchor="end">{_size(size)}</text>'
+            f'<path d="M24 {y + 12}H366" stroke="#999"/>'
+            f'<path d="{mark}" stroke="{colour}" stroke-width="{wide}" stroke-linecap="round"/>'
+        )
