@@ -100,6 +100,24 @@ TURNED.slip(
 )(of_pair(lambda x, y, c, s: ((x * x + y * y) ** 0.5 * c, (x * x + y * y) ** 0.5 * s)))
 
 
+def by_own_angle(own):
+    """Length and direction of the pair, and the angle on top of it."""
+
+    def answer(pair, angle):
+        x, y = pair
+        turned = own(x, y) + angle
+        return torch.stack([pair.norm() * turned.cos(), pair.norm() * turned.sin()])
+
+    return answer
+
+
+OWN = "The direction of (x, y) is torch.atan2(y, x), in this order. atan(y / x) cannot tell (1, 1) from (−1, −1)."
+TURNED.slip("the pair's own direction is taken without its quadrant", OWN)(by_own_angle(lambda x, y: (y / x).atan()))
+TURNED.slip("x and y have changed places in the pair's own direction", OWN)(by_own_angle(torch.atan2))
+AS_TWO = "Complex numbers turn well. Handed back are two plain numbers for each: `torch.view_as_real`."
+TURNED.slip("the result is complex", AS_TWO)(lambda pair, angle: torch.complex(*TURNED.right(pair, angle)))
+
+
 # ---- rotary(x, start) ----
 
 
@@ -281,9 +299,7 @@ def first_pair(x, start):
     "All heads of a word are turned alike. Which axis of x counts the words?",
 )
 def along_heads(x, start):
-    return rotating(places=lambda start, x: standing(start, x.mT.transpose(0, 2)), shaped=lambda a: a[:, None])(
-        x, start
-    )
+    return rotating(places=lambda start, x: standing(start, x.transpose(0, 1)), shaped=lambda a: a[:, None])(x, start)
 
 
 ROTARY.slip(
@@ -319,7 +335,7 @@ ROTARY.slip(
 )(rotating(speed=lambda i, d: 10000.0 ** (-i / d)))
 ROTARY.slip(
     "the exponent is doubled twice",
-    "If your i goes 0, 2, 4, … it is the formula's 2i already. What is the second pair's exponent for d = 4?",
+    "If your i goes 0, 2, 4, … it is the formula's 2i already. Or is your d the number of pairs?",
 )(rotating(speed=lambda i, d: 10000.0 ** (-4 * i / d)))
 ROTARY.slip(
     "the speeds grow from pair to pair",
@@ -368,6 +384,10 @@ for exchange in (False, True):
         "the vector is multiplied by the code, number by number",
         "In a turn, something of each number goes into the other one of its pair. Use `turned`.",
     )(with_the_code(torch.mul, exchange))
+
+ROTARY.slip("the result is complex", AS_TWO)(
+    lambda x, start: torch.view_as_complex(ROTARY.right(x, start).unflatten(-1, (-1, 2)))
+)
 
 
 # ---- alibi(heads, queries, keys) ----
@@ -504,6 +524,10 @@ for down in (False, True):
     ALIBI.slip(
         "the exponent is rounded to a whole number", "With sixteen heads the first exponent is −1/2: // drops the half."
     )(biased(slope=lambda h, heads, down=down: 2.0 ** (-8 * h // heads if down else -(8 * h // heads))))
+ALIBI.slip(
+    "there is a row for every word, not for every query",
+    "The queries are the last of the words: their rows alone are asked for.",
+)(lambda heads, queries, keys: biased()(heads, keys, keys))
 SHAPE = "The result has three axes: (heads, queries, keys)."
 ALIBI.slip("the axis of the heads stands last", SHAPE)(
     lambda heads, queries, keys: biased()(heads, queries, keys).permute(1, 2, 0)
@@ -635,6 +659,23 @@ MERGE_TILES.slip("only the output comes out", STILL_A_SUM)(merging(finish=lambda
 MERGE_TILES.slip("only o comes out", "A third tile may come: m and ℓ are needed, too.")(
     merging(finish=lambda m, total, o: o)
 )
+NOT_YET = "What comes in as o is a sum that nobody has divided yet. Where is it multiplied by ℓ?"
+for finish in (divided, lambda m, total, o: (m, total, o)):
+
+    @MERGE_TILES.slip("o is taken for an output that is divided already", NOT_YET)
+    def as_outputs(tile, other, finish=finish):
+        return merging(finish=finish)(*((m, total, o * total[:, None]) for m, total, o in (tile, other)))
+
+
+@MERGE_TILES.slip(
+    "only the tile with the larger maximum is kept",
+    "The other one has keys, too: their weights are smaller, and not 0.",
+)
+def winner(tile, other):
+    first = tile[0] >= other[0]
+    return tuple(torch.where(first if a.ndim == 1 else first[:, None], a, b) for a, b in zip(tile, other, strict=True))
+
+
 AVERAGE = "An output of a tile with small scores must count for less. Who says how much, if not m and ℓ?"
 
 
@@ -696,8 +737,9 @@ MERGE_TILES.slip("the maxima are added", "m is the largest score so far. Of 3 an
 )
 def unshifted(tile, other):
     m = torch.maximum(tile[0], other[0])
-    sums = [tile[i].T * tile[0].exp() + other[i].T * other[0].exp() for i in (1, 2)]
-    return m, sums[0] / m.exp(), (sums[1] / m.exp()).T
+    first, second = tile[0].exp(), other[0].exp()
+    total = (first * tile[1] + second * other[1]) / m.exp()
+    return m, total, (first[:, None] * tile[2] + second[:, None] * other[2]) / m.exp()[:, None]
 
 
 MERGE_TILES.slip("the old maximum is handed on", "The third thing to keep is m: the sums now belong to the new one.")(
@@ -804,6 +846,20 @@ WINDOW_MASK.slip(
     "the window goes round past the beginning",
     "A negative place counts from the end, in Python and in roll. Nothing stands before word 0.",
 )(seen(lambda q, k, n, w: (q - k) % n < w))
+FULL = "Where the window begins before the text, a row starts at word 0. A slice that starts at a negative place counts from the end."
+WINDOW_MASK.slip("rows whose window begins before the text are empty", FULL)(
+    seen(lambda q, k, n, w: (k <= q) & (k > q - w) & (q >= w - 1))
+)
+
+
+@WINDOW_MASK.slip("rows whose window begins before the text are empty", FULL)
+def sliced(length, width):
+    mask = torch.zeros(length, length, dtype=torch.bool)
+    for query in range(length):
+        mask[query, query - width + 1 : query + 1] = True
+    return mask
+
+
 WINDOW_MASK.slip("only one key may be seen", "The window has `width` keys: all from the first to the query's own.")(
     seen(lambda q, k, n, w: k == (q - w + 1))
 )
@@ -841,6 +897,10 @@ REACH.slip(
 REACH.slip(
     "the last word itself is not counted", "That is how many words *back* it reaches. The last word's own counts, too."
 )(lambda width, layers: layers * (width - 1))
+REACH.slip(
+    "a word is taken off once, not at every layer but the first",
+    "Two windows share one word, so two layers are right. How many words are counted twice with three windows?",
+)(lambda width, layers: layers * width - 1)
 REACH.slip(
     "every layer adds a whole window, and one",
     "With one layer the words that reach it are those of its window: `width`.",
@@ -968,6 +1028,8 @@ LINEAR_STEP.slip("φ is relu", PLUS_1)(same_for_both(F.relu))
 LINEAR_STEP.slip("φ is relu + 1", PLUS_1)(same_for_both(lambda x: F.relu(x) + 1))
 LINEAR_STEP.slip("φ is the exponential", "Above 0, φ(a) is a + 1. exp is there below 0 only.")(same_for_both(torch.exp))
 LINEAR_STEP.slip("φ is x + 1, below 0 as well", PLUS_1)(same_for_both(lambda x: x + 1))
+LINEAR_STEP.slip("the 1 is added before elu is taken", PLUS_1)(same_for_both(lambda x: F.elu(x + 1)))
+LINEAR_STEP.slip("φ is softplus", PLUS_1)(same_for_both(F.softplus))
 LINEAR_STEP.slip("φ is a softmax", "φ acts on each number by itself, and there is no softmax anywhere.")(
     same_for_both(lambda x: x.softmax(-1))
 )
@@ -991,13 +1053,15 @@ LINEAR_STEP.slip(
     "The weights must sum to 1, and they are made of query and keys: φ(query) · z.",
 )(stepping(below=lambda asked, z: asked.sum()))
 LINEAR_STEP.slip(
-    "it is divided by the length of the sum",
-    "The weights must sum to 1: that takes φ(query) · z, not the root of squares.",
+    "the output is brought to length 1",
+    "It is the *weights* that must sum to 1. That takes φ(query) · z.",
 )(stepping(read=lambda asked, S: F.normalize(asked @ S, dim=0), below=lambda asked, z: 1))
-LINEAR_STEP.slip(
-    "the query is multiplied by the raw sum of the keys",
-    "z is made of φ(key), and in the divisor stands φ(query), as in the numerator.",
-)(lambda S, z, query, key, value: stepping(below=lambda asked, z: query @ z)(S, z, query, key, value))
+for place in ("divisor", "numerator"):
+    LINEAR_STEP.slip(f"φ is left out of the query in the {place}", "The same φ(query) asks S and z.")(
+        lambda S, z, query, key, value, below=place == "divisor": (
+            stepping(below=lambda asked, z: query @ z) if below else stepping(read=lambda asked, S: query @ S)
+        )(S, z, query, key, value)
+    )
 FIRST = "A word sees itself, too: take its key and value in first, then read."
 LINEAR_STEP.slip("it reads before the word is taken in", FIRST)(
     stepping(reads_S=lambda old, new: old, reads_z=lambda old, new: old)
@@ -1046,6 +1110,9 @@ LINEAR_STEP.slip("query and key have changed places", "The key goes into the sta
 LINEAR_STEP.slip(
     "only the output comes out", "The next word needs S and z: three things are wanted, S, z and the output."
 )(stepping(finish=lambda S, z, output: output))
+LINEAR_STEP.slip("the output comes first", "Three things are wanted in this order: S, z and the output.")(
+    stepping(finish=lambda S, z, output: (output, S, z))
+)
 LINEAR_STEP.slip(
     "the state is handed back as it came", "The output is right. But the next word needs a state in which this one is."
 )(lambda S, z, query, key, value: (S, z, stepping()(S, z, query, key, value)[2]))
@@ -1065,7 +1132,7 @@ def cache_cases(generator: torch.Generator) -> list[Case]:
         ("one byte a number", 5, 2, 6, 2, 30, 8),
         ("half a byte a number", 6, 3, 12, 4, 36, 4),
         ("one word", 1, 2, 4, 2, 12, 16),
-        ("any model", some(5, 60), some(3, 20), 10, 5, 10 * some(3, 9), 16),
+        ("any model", some(5, 60), some(3, 20), 10, 5, 10 * some(3, 9), 8),
         ("any other model", some(60, 900), some(20, 40), 12, some(1, 3) * 2, 12 * some(11, 40), 32),
         ("a large model", 2048, 96, 96, 8, 12288, 16),
     ]
@@ -1321,6 +1388,9 @@ def too_late(x, past, W_q, W_k, W_v):
 WRITE_ON.slip("the new key is put in front", "It is appended: row i of the past is the word at place i.")(
     writing(join=lambda old, new: torch.cat([new, old]))
 )
+WRITE_ON.slip(
+    "the size of a key is taken for the number of words", "keys have the shape (s, k): s says how many words were read."
+)(writing(lambda keys: keys.shape[1], lambda keys: keys.shape[1]))
 WRITE_ON.slip("the scores are not divided by √k", "That was right in what you were given.")(
     writing(divide=lambda k, d: 1)
 )

@@ -32,7 +32,7 @@ def rotary_frame(distance: int, start: int) -> str:
     codes = sinusoidal_table(start + FARTHEST + 1, len(KEY), dtype=torch.float64)[start:]
     curves = {
         "rotary": queries @ key,
-        "ALiBi": QUERY @ KEY - LinearBiases(8).slopes[2] * torch.arange(FARTHEST + 1),
+        "ALiBi": QUERY @ KEY - LinearBiases(8).slopes[2] * torch.arange(FARTHEST + 1, dtype=torch.float64),
         "sum": (QUERY + codes) @ (KEY + codes[0]),
     }
     circles, sectors, befores, afters, texts = "", "", "", "", ""
@@ -46,18 +46,19 @@ def rotary_frame(distance: int, start: int) -> str:
         sectors += f"M{x} 34l{_point(near)}a16 16 0 0 {clockwise} {_point(far - near)}"
         texts += f'<tspan x="{x}" y="83">{_signed(before @ after)}</tspan>'
     lines, said = "", {}
-    for x, colour, (name, curve) in zip((30, 158, 286), ("#0072b2", "#d55e00", "#009e73"), curves.items(), strict=True):
+    styles = zip((30, 158, 286), ("#0072b2", "#d55e00", "#009e73"), (1, FARTHEST, 1), strict=True)
+    for (x, colour, every), (name, curve) in zip(styles, curves.items(), strict=True):
         heights = (194 - 9 * curve.numpy()).round(1)  # from 8 at 122 to −2 at 212
-        steps = " ".join(f"3 {rise:.1f}" for rise in np.diff(heights))
+        rises = " ".join(f"{3 * every} {rise:.1f}" for rise in np.diff(heights[::every]))
         lines += (
-            f'<g stroke="{colour}"><path d="M{x} {heights[0]}l{steps}" stroke-width="2"/>'
+            f'<g stroke="{colour}"><path d="M{x} {heights[0]}l{rises}" stroke-width="2"/>'
             f'<path d="M{x + 3 * distance} {heights[distance]}h.1" stroke-width="10" stroke-linecap="round"/></g>'
         )
         said[name] = _signed(curve[distance])
-        texts += f'<tspan x="{x + 48}" y="111">{name} {said[name]}</tspan><tspan x="{x}" y="229">0</tspan>'
-        texts += f'<tspan x="{x + 48}">distance</tspan><tspan x="{x + 96}">32</tspan>'
+        texts += f'<tspan x="{x + 48}" y="111">{name} {said[name]}</tspan>'
     for height in (8, 4, 0):
         texts += f'<tspan x="12" y="{199 - 9 * height}">{height}</tspan>'
+    texts += '<tspan x="206" y="230">each by distance, from 0 to 32</tspan>'
     drawn = (
         f'<path d="{sectors}" fill="#e69f00" opacity=".6"/>'
         f'<g fill="none"><path d="{circles}M24 122H384M24 158H384M24 194H384" stroke="#999"/>'
@@ -68,8 +69,7 @@ def rotary_frame(distance: int, start: int) -> str:
     told = f"score at distance {distance}, the key at place {start}: " + ", ".join(map(" ".join, said.items()))
     return (
         f"{svg(390, 234, drawn, told)}<div>dashed: {places} · under a clock: its share of the score</div>"
-        "<div>rotary: both are turned, as on the clocks · ALiBi: 1/8 less for each place between them · "
-        "sum: each has the code of its place added</div>"
+        "<div>rotary: both are turned · ALiBi: 1/8 less for each place between · sum: a code added to each</div>"
         f"<div><b>rotary: score {said['rotary']}, wherever the two stand</b> · ALiBi: {said['ALiBi']}, too, wherever · "
         f"sum: {said['sum']}, from place {start}</div>"
     )
@@ -113,19 +113,19 @@ def tiles_frame(tile: int, step: int) -> str:
         x, power = 60 + 55 * place, np.exp(score - m) if place < gone else 0
         colour = "none" if place >= gone else "#e69f00" if place >= gone - tile else "#0072b2"
         bars += f'<path d="M{x} 92v{-12 * score:g}h40V92z" fill="{colour}"/>'
-        bars += f'<path d="M{x} 182v{-50 * power:.1f}h40V182z" fill="{colour}"/>'
+        bars += f'<path d="M{x} 192v{-50 * power:.1f}h40V192z" fill="{colour}"/>'
         texts += label(x + 20, 87 - 12 * score, f"{score:g}")
-        texts += label(x + 20, 177 - 50 * power, f"{power:.3f}" if place < gone else "")
-        texts += f'<text x="{x + 20}" y="204">{value:g}</text>'
-    height = 92 - 12 * max(m, 0)
+        texts += label(x + 20, 187 - 50 * power, f"{power:.3f}" if place < gone else "")
+        texts += f'<text x="{x + 20}" y="214">{value:g}</text>'
+    top = f"M0 {92 - 12 * m:g}H{60 + 55 * np.argmax(SCORES[:gone])}" if gone else "M0 92H60"
     drawn = (
-        f'<g stroke="#888" stroke-width="1.5">{bars}<path d="M56 92H379M56 182H379"/>'
-        f'<path d="M0 {height:g}H379" stroke-dasharray="5 4" opacity="{int(gone > 0)}"/></g>'
+        f'<g stroke="#888" stroke-width="1.5">{bars}<path d="M56 92H379M56 192H379"/>'
+        f'<path d="{top}" stroke-dasharray="5 4" opacity="{int(gone > 0)}"/></g>'
         f'<g text-anchor="middle">{texts}</g>'
-        '<text y="16">score</text><text y="116">power: exp(score − m)</text><text y="204">value</text>'
+        '<text y="16">score</text><text y="114">power: exp(score − m)</text><text y="214">value</text>'
     )
     lines = "".join(f"<div>{line}</div>" for line in said[:-1])
-    return f"{svg(390, 210, drawn, '; '.join(said[1:]))}{lines}<div><b>{said[-1]}</b></div>"
+    return f"{svg(390, 220, drawn, '; '.join(said[1:]))}{lines}<div><b>{said[-1]}</b></div>"
 
 
 def _whole(value: float) -> str:
@@ -156,3 +156,30 @@ def cache_frame(layers: int, heads: int, sets: str, words: int) -> str:
             f'<path d="M24 {y + 12}H366" stroke="#999"/>'
             f'<path d="{mark}" stroke="{colour}" stroke-width="{wide}" stroke-linecap="round"/>'
         )
+    marks = ""
+    for x, name in zip((24, 109, 195, 280, 366), ("1 MiB", "32 MiB", "1 GiB", "32 GiB", "1 TiB"), strict=True):
+        marks += f'<path d="M{x} 174v6" stroke="#999"/><text x="{x}" y="196" text-anchor="middle">{name}</text>'
+    for y, name, size in ((14, "a graphics card of 80 GiB", 80 * GIB), (34, "a phone of 8 GiB", 8 * GIB)):
+        x = _across(size)
+        marks += f'<text x="{x - 5:.0f}" y="{y}" text-anchor="end">{name}</text>'
+        marks += f'<path d="M{x:.0f} {y - 12}V174" stroke="#d55e00" stroke-width="1.5" stroke-dasharray="4 3"/>'
+    told = ", ".join(f"{name} {_size(size)}" for name, size in needed.items())
+    size, fit = needed[sets], 80 * GIB // needed[sets]
+    counted = f"{kept[sets]} {'set' if kept[sets] == 1 else 'sets'}"
+    return (
+        f"{svg(390, 202, marks + rows, f'what a text keeps, by sets of keys and values: {told}')}"
+        f"<div>keys and values: 2 · {layers} layers · {counted} · {HEAD_SIZE} numbers · {words:,} words · 2 bytes = "
+        f"{size:,} bytes</div>"
+        f"<div><b>one text keeps {_size(size)}; of such texts, {f'{fit:,}' if fit else 'none'} "
+        f"{'fits' if fit < 2 else 'fit'} into 80 GiB that hold nothing else</b></div>"
+    )
+
+
+def _across(size: int) -> float:
+    """From 1 MiB on the left to 1 TiB on the right; equal steps are equal factors."""
+    return 24 + 342 * math.log2(size / 2**20) / 20
+
+
+def _size(size: int) -> str:
+    number, unit = (size / GIB, "GiB") if size >= GIB else (size / 2**20, "MiB")
+    return f"{number:.0f} {unit}" if number >= 10 else f"{number:.2g} {unit}"
