@@ -112,8 +112,8 @@ def softmax_average(gone):
 @pytest.mark.parametrize("tile", [1, 2, 3, 4, 6])
 def test_after_every_tile_the_quotient_is_the_plain_softmax_average(tile):
     states = list(frames._by_tiles(tile))
-    for number_, (*_, sums) in enumerate(states, 1):
-        assert abs(sums[1] / sums[0] - softmax_average(tile * number_)) < 1e-12
+    for done, (*_, sums) in enumerate(states, 1):
+        assert abs(sums[1] / sums[0] - softmax_average(tile * done)) < 1e-12
     parts = [torch.tensor(part)[None, None, :, None] for part in (frames.SCORES, frames.VALUES)]
     whole, _ = dot_product_attention(torch.ones(1, 1, 1, 1, dtype=torch.float64), *parts)
     assert abs(sums[1] / sums[0] - whole.item()) < 1e-12
@@ -130,20 +130,18 @@ def test_lines_of_a_tile_are_its_arithmetic(tile, step):
     m = frames.SCORES[:gone].max()
     powers = np.exp(frames.SCORES - m)
     assert texts[1::2] == [f"{power:.3f}" for power in powers[:gone]] + [""] * (6 - gone)
-    tiles = re.findall(r"= ([\d.]+)</div>", frame)
+    told = re.findall(r"= ([\d.]+)</div>", frame)  # the factor and the two sums
     wanted = powers[:gone].sum(), powers[:gone] @ frames.VALUES[:gone]
-    np.testing.assert_allclose([float(one) for one in tiles[1:]], wanted, atol=5.1e-4)
+    np.testing.assert_allclose([float(one) for one in told[1:]], wanted, atol=5.1e-4)
     for sums in re.findall(r"<div>sum[^:]*: ([\d.]+) · ([\d.]+) \+ ([\d.]+) = ([\d.]+)<", frame):
         factor, before, new, after = map(float, sums)
         assert factor * before + new == pytest.approx(after, abs=5e-3)
     first = tile * (min(step, 6 // tile) - 1)
     expected = np.exp(frames.SCORES[:first].max() - m) if first else 0
-    assert float(tiles[0]) == pytest.approx(expected, abs=5.1e-4)
+    assert float(told[0]) == pytest.approx(expected, abs=5.1e-4)
     average = f"{softmax_average(gone):.3f}"
-    assert (
-        f"quotient: {average}; plain softmax average of {'all' if gone == 6 else 'the first'} {gone}: {average}"
-        in frame
-    )
+    those = "all six" if gone == 6 else f"the first {gone}"
+    assert f"quotient: {average}; plain softmax average of {those}: {average}</b>" in frame
     colours = re.findall(r'fill="(none|#e69f00|#0072b2)"', frame)[::2]
     assert colours == ["#0072b2"] * first + ["#e69f00"] * (gone - first) + ["none"] * (6 - gone)
 

@@ -660,11 +660,16 @@ MERGE_TILES.slip("only o comes out", "A third tile may come: m and ℓ are neede
     merging(finish=lambda m, total, o: o)
 )
 NOT_YET = "What comes in as o is a sum that nobody has divided yet. Where is it multiplied by ℓ?"
-for finish in (divided, lambda m, total, o: (m, total, o)):
 
-    @MERGE_TILES.slip("o is taken for an output that is divided already", NOT_YET)
-    def as_outputs(tile, other, finish=finish):
-        return merging(finish=finish)(*((m, total, o * total[:, None]) for m, total, o in (tile, other)))
+
+@MERGE_TILES.slip("o is taken for an output that is divided already", NOT_YET)
+def from_outputs(tile, other, finish=lambda m, total, o: (m, total, o)):
+    return merging(finish=finish)(*((m, total, o * total[:, None]) for m, total, o in (tile, other)))
+
+
+MERGE_TILES.slip("o is taken for an output that is divided already", NOT_YET)(
+    lambda tile, other: from_outputs(tile, other, divided)
+)
 
 
 @MERGE_TILES.slip(

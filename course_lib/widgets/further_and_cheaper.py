@@ -21,8 +21,8 @@ def rotary_frame(distance: int, start: int) -> str:
     """A key at place `start`, a query `distance` further on: turned as hands of clocks, and their score in three ways.
 
     Each pair of numbers is a hand: the first says how far its tip is to the right, the second how far up. The curves
-    are the dot product over the distance: of the turned vectors (rotary); of the plain ones, less 1/8 for each place
-    between them (ALiBi, the third of 8 heads); of the plain ones with the sinusoidal codes of their places (sum).
+    are the dot product over the distance: of the turned vectors (rotary); of the plain ones, less 1/8 for each step
+    of distance (ALiBi, the third of 8 heads); of the plain ones with the sinusoidal codes of their places (sum).
 
     Args:
         distance: up to 32.
@@ -67,12 +67,19 @@ def rotary_frame(distance: int, start: int) -> str:
     )
     places = f"the key, at place {start} · blue: the query, at place {start + distance}"
     told = f"score at distance {distance}, the key at place {start}: " + ", ".join(map(" ".join, said.items()))
-    return (
-        f"{svg(390, 234, drawn, told)}<div>dashed: {places} · under a clock: its share of the score</div>"
-        "<div>rotary: both are turned · ALiBi: 1/8 less for each place between · sum: a code added to each</div>"
-        f"<div><b>rotary: score {said['rotary']}, wherever the two stand</b> · ALiBi: {said['ALiBi']}, wherever they "
-        f"stand · sum: {said['sum']} with the key at place {start}</div>"
+    return _explained(
+        svg(390, 234, drawn, told),
+        f"dashed: {places} · under a clock: its share of the score",
+        "rotary: both are turned · ALiBi: 1/8 less for each step of distance · sum: a code added to each",
+        f"<b>rotary: score {said['rotary']}, wherever the two stand</b> · ALiBi: {said['ALiBi']}, wherever they stand · "
+        f"sum: {said['sum']} with the key at place {start}",
     )
+
+
+def _explained(drawing: str, *lines: str) -> str:
+    """A drawing with lines of words beside it, or below it where that is too narrow."""
+    words = "".join(f"<div>{line}</div>" for line in lines)
+    return f'<div class="am-beside">{drawing}<div>{words}</div></div>'
 
 
 def _point(tip: complex) -> str:
@@ -123,8 +130,7 @@ def tiles_frame(tile: int, step: int) -> str:
         f'<g text-anchor="middle">{texts}</g>'
         '<text y="16">score</text><text y="114">power: exp(score − m)</text><text y="214">value</text>'
     )
-    lines = "".join(f"<div>{line}</div>" for line in said[:-1])
-    return f"{svg(390, 220, drawn, '; '.join(said[1:]))}{lines}<div><b>{said[-1]}</b></div>"
+    return _explained(svg(390, 220, drawn, "; ".join(said[1:])), *said[:-1], f"<b>{said[-1]}</b>")
 
 
 def _by_tiles(tile: int) -> Iterator[tuple[float, float, np.ndarray, np.ndarray, np.ndarray]]:
@@ -176,11 +182,10 @@ def cache_frame(layers: int, heads: int, sets: str, words: int) -> str:
     told = ", ".join(f"{name} {_size(size)}" for name, size in needed.items())
     size = needed[sets]
     counted = f"{kept[sets]} {'set' if kept[sets] == 1 else 'sets'}"
-    return (
-        f"{svg(390, 222, drawn, f'what one text keeps, by sets of keys and values: {told}')}"
-        f"<div>keys and values: 2 · {layers} layers · {counted} · {HEAD_SIZE} numbers · {words:,} words · 2 bytes</div>"
-        f"<div><b>{size:,} bytes ({_size(size)}) for one text; 80 GiB without anything else hold "
-        f"{80 * GIB // size:,} of them</b></div>"
+    return _explained(
+        svg(390, 222, drawn, f"what one text keeps, by sets of keys and values: {told}"),
+        f"keys and values: 2 · {layers} layers · {counted} · {HEAD_SIZE} numbers · {words:,} words · 2 bytes",
+        f"<b>{size:,} bytes ({_size(size)}) for one text; 80 GiB without anything else hold {80 * GIB // size:,} of them</b>",
     )
 
 
