@@ -66,7 +66,7 @@ class Course:
         c.CourseDirectory.db_url = self.database
         c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError()"}
         c.OverwriteCells.add_missing_cells = True
-        c.Execute.timeout = self.cell_seconds
+        c.Execute.timeout = c.Execute.iopub_timeout = self.cell_seconds  # also for what a cell put out
         c.Execute.shutdown_kernel = "immediate"
         c.Marking.submission_seconds = self.submission_seconds
         c.Marking.memory = self.memory
