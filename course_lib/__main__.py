@@ -167,14 +167,15 @@ def pages(arguments):
 
 
 def bench(arguments):
-    """compare the speed of attention and the Transformer with textbook forms and torch's modules (about two minutes)"""
+    """compare the speed of attention and the Transformer with textbook forms and torch's modules (three minutes)"""
     from course_lib import speed
     from course_lib.tools import bench
 
     print(f"{speed.machine()}\n")
     training = bench.compare, bench.compare_heads, bench.compare_transformers, bench.compare_language_models
     writing = bench.compare_decoding, bench.compare_writing
-    for measured in (*training, *writing, bench.drag, bench.translate_in_page):
+    cheaper = bench.compare_cores, bench.compare_sharing, bench.compare_positions
+    for measured in (*training, *writing, *cheaper, bench.drag, bench.translate_in_page):
         print(measured(), flush=True, end="\n\n")
 
 

@@ -201,10 +201,11 @@ def same(given: object, wanted: object, tolerance: float, relative: float | None
         numbers is None
         or numbers.shape != target.shape
         or (target.dtype == torch.bool) != (numbers.dtype == torch.bool)
-        or numbers.is_complex()  # of which only the real part would be compared
+        or numbers.is_complex() != target.is_complex()
     ):
         return False
-    numbers, target = numbers.to(torch.float64), target.to(torch.float64)
+    exact = torch.complex128 if target.is_complex() else torch.float64
+    numbers, target = numbers.to(exact), target.to(exact)
     return torch.allclose(numbers, target, rtol=relative, atol=tolerance, equal_nan=True)
 
 
@@ -385,7 +386,7 @@ def _diagnosis(exercise: Exercise, answer: Callable, tried: Sequence[Tried], wro
 def _as_before(tried: Sequence[Tried], outcome: Outcome) -> str | None:
     """Which other input gave this very result, which is right there; of a few numbers that may be chance."""
     numbers = None if outcome.error else _as_tensor(plain(outcome.result))
-    if numbers is None or len(numbers.unique()) < 3:
+    if numbers is None or numbers.is_complex() or len(numbers.unique()) < 3:
         return None
     right = [(case, one.result) for case, one, wanted in tried if same(one.result, wanted.result, 1e-5)]
     return next((case.about for case, result in right if same(outcome.result, result, 0.0)), None)
