@@ -128,13 +128,17 @@ def record(arguments):
 
 
 def restamp(arguments):
-    """REVISION: renew the hashes of records whose results are those of that revision, tried with one seed each"""
+    """REVISION [STEPS]: renew the hashes of records whose results are those of that revision, of one seed each"""
     from course_lib.tools import restamp
 
-    if len(arguments) != 1:
-        sys.exit("restamp wants the revision whose code made the records, for example: make restamp REVISION=HEAD~3")
+    revision, *steps = arguments or [""]
+    if not revision or len(steps) > 1 or not all(number.isdigit() and int(number) for number in steps):
+        sys.exit(
+            "restamp wants the revision whose code made the records, for example: make restamp REVISION=HEAD~3; "
+            "and, where whole trainings would take too long, how many steps of each both codes are to do: ARGS=50"
+        )
     with clean_run(COURSE_MODE="") as environment:
-        left = restamp.restamp(arguments[0], environment)
+        left = restamp.restamp(revision, environment, *map(int, steps))
     print(*left, f"{len(left)} variants stay stale" + ("; `make record` records them" if left else ""), sep="\n")
 
 

@@ -38,7 +38,10 @@ OUTSIDE = {
     "tools.lessons": {"files"},
     "tools.seeds": {"claims", "curriculum", "files", "trained"},
     "tools.recording": {"claims", "files", "speed", "trained", "tools.lessons"},
-    "tools.restamp": {"claims", "curriculum", "files", "processes", "tools.lessons", "tools.recording"},
+    "tools.restamp": {
+        *("claims", "curriculum", "files", "processes", "trained", "training"),
+        *("tools.lessons", "tools.recording"),
+    },
     "tools.pages": {"claims", "curriculum", "glossary", "tools.lessons", "tools.seeds"},
     "tools.bench": {
         *("attention", "byte_pairs", "cores", "corpus", "decoding", "language_models", "layers", "masks", "positions"),

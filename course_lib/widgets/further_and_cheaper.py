@@ -71,8 +71,8 @@ def rotary_frame(distance: int, start: int) -> str:
         svg(390, 234, drawn, told),
         f"dashed: {places} · under a clock: its share of the score",
         "rotary: both are turned · ALiBi: 1/8 less for each step of distance · sum: a code added to each",
-        f"<b>rotary: score {said['rotary']}, wherever the two stand</b> · ALiBi: {said['ALiBi']}, wherever they stand · "
-        f"sum: {said['sum']} with the key at place {start}",
+        f"<b>rotary: score {said['rotary']}, wherever the two stand</b> · "
+        f"ALiBi: {said['ALiBi']}, wherever they stand · sum: {said['sum']} with the key at place {start}",
     )
 
 
@@ -185,7 +185,8 @@ def cache_frame(layers: int, heads: int, sets: str, words: int) -> str:
     return _explained(
         svg(390, 222, drawn, f"what one text keeps, by sets of keys and values: {told}"),
         f"keys and values: 2 · {layers} layers · {counted} · {HEAD_SIZE} numbers · {words:,} words · 2 bytes",
-        f"<b>{size:,} bytes ({_size(size)}) for one text; 80 GiB without anything else hold {80 * GIB // size:,} of them</b>",
+        f"<b>{size:,} bytes ({_size(size)}) for one text; "
+        f"80 GiB without anything else hold {80 * GIB // size:,} of them</b>",
     )
 
 
