@@ -94,7 +94,7 @@ def today(one: Experiment | TrainedModel, told: str, steps: int | None) -> None:
     if not stale:
         return
     file = told.with_name(told.name.replace("stale", name))
-    labels = {variant: label(found["hash"], variant, steps) for variant, found in stale.items()}
+    labels = {variant: f"{found['hash']} {label(variant, steps)}" for variant, found in stale.items()}
     run_one_seed(one, {labels[v]: (v, found["seed"]) for v, found in stale.items()}, str(file), steps)
     results = read_json(file)
     for variant, found in stale.items():
@@ -104,8 +104,8 @@ def today(one: Experiment | TrainedModel, told: str, steps: int | None) -> None:
     write_json(told, read_json(told) | {name: stale})
 
 
-def label(code: str, variant: str, steps: int | None) -> str:
-    return f"{code} {variant}" if steps is None else f"{code} {variant}, {steps} steps"
+def label(name: str, steps: int | None) -> str:
+    return name if steps is None else f"{name}, {steps} steps"
 
 
 def stale_variants(experiment: Experiment, tree: Path) -> dict[str, dict]:
@@ -233,7 +233,7 @@ def run_then(path: Path, wanted: dict, folder: Path, environment: dict, steps: i
     """Executes a notebook of the revision with its own library, and runs what is wanted of it."""
     runs = {
         name: (
-            {label(one["hash"], variant, steps): (variant, one["seed"]) for variant, one in variants.items()},
+            {label(variant, steps): (variant, one["seed"]) for variant, one in variants.items()},
             str(folder / "then" / f"{lesson}.{name}.json"),
             steps,
         )
@@ -260,9 +260,9 @@ def carry(lesson: str, name: str, variants: dict, folder: Path, steps: int | Non
     """Gives today's hash to the variants whose results are equal; returns the others, each with the reason."""
     then, left = read_json(folder / "then" / f"{lesson}.{name}.json"), []
     for variant, one in variants.items():
-        run = label(one["hash"], variant, steps)
+        run = label(variant, steps)
         if one["like the record"] or (run in then and without_clocks(then[run]) == one["now"]):
-            renew(lesson, name, variant, one["hash"], folder.name if steps is None else f"{folder.name}, {steps} steps")
+            renew(lesson, name, variant, one["hash"], label(folder.name, steps))
         else:
             reason = "the results differ" if run in then else "the revision does not have it"
             left.append(f"{lesson}, {name}, {variant}: {reason}")
