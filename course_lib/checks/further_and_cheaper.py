@@ -66,6 +66,9 @@ TURNED.slip(
 TURNED.slip(
     "the angle is taken for degrees", "The angle is in radians already: a quarter turn is π/2, as in math.cos."
 )(lambda pair, angle: of_pair(lambda x, y, c, s: (x * c - y * s, x * s + y * c))(pair, math.radians(angle)))
+TURNED.slip("the angle is made into degrees", "Python's sine and cosine want radians, and the angle comes in radians.")(
+    lambda pair, angle: of_pair(lambda x, y, c, s: (x * c - y * s, x * s + y * c))(pair, math.degrees(angle))
+)
 TURNED.slip("sine and cosine have changed places", "By the angle 0 nothing turns. What are cos 0 and sin 0?")(
     of_pair(lambda x, y, c, s: (x * s - y * c, x * c + y * s))
 )
@@ -289,7 +292,11 @@ ROTARY.slip(
 )(rotating(turn=lambda x, y, c, s: (x * c - y * s, y)))
 
 
-@ROTARY.slip("only the first pair is turned", "Every pair turns, each at its own speed. Where does your loop end?")
+@ROTARY.slip(
+    "only the first pair is turned",
+    "Every pair turns, each at its own speed. Where does your loop end? Or are the other speeds 0? Of whole numbers "
+    "torch makes whole numbers, and 10000 ** −1 is rounded to 0.",
+)
 def first_pair(x, start):
     return torch.cat([rotating()(x, start)[..., :2], x[..., 2:]], -1)
 
@@ -337,10 +344,23 @@ ROTARY.slip(
     "the exponent is doubled twice",
     "If your i goes 0, 2, 4, … it is the formula's 2i already. Or is your d the number of pairs?",
 )(rotating(speed=lambda i, d: 10000.0 ** (-4 * i / d)))
-ROTARY.slip(
-    "the speeds grow from pair to pair",
-    "The first pair is the fastest. Is n divided by the power, or multiplied by it?",
-)(rotating(speed=lambda i, d: 10000.0 ** (2 * i / d)))
+FASTEST = "The first pair is the fastest. Is n divided by the power, or multiplied by it?"
+ROTARY.slip("the speeds grow from pair to pair", FASTEST)(rotating(speed=lambda i, d: 10000.0 ** (2 * i / d)))
+
+
+def in_float32(angles):
+    """Large angles as they are rounded: from place and exponent, both float32."""
+
+    def answer(x, start):
+        n, d = x.shape[1:]
+        turned = angles(torch.arange(start, start + n)[:, None], torch.arange(0, d, 2) / d)
+        return side_by_side(*turn(*neighbours(x), turned.cos(), turned.sin())).to(x.dtype)
+
+    return answer
+
+
+ROTARY.slip("the speeds grow from pair to pair", FASTEST)(in_float32(lambda n, exponent: n * 10000.0**exponent))
+ROTARY.slip("the speeds grow from pair to pair", FASTEST)(in_float32(lambda n, exponent: n / 10000.0**-exponent))
 ROTARY.slip(
     "all pairs turn at the same speed",
     "Pair i turns by n · 10000^(−2i/d). Where is the i? Or has // made its exponent 0?",
@@ -462,10 +482,16 @@ ALIBI.slip(
     "the queries are taken for the first words",
     "The queries are the *last* of the words: with one query and five keys, at which place does it stand?",
 )(biased(places=lambda queries, keys: torch.arange(queries, dtype=torch.float64)))
+LAST = "The last query is the last word: with five keys it stands at place 4, and its own key is no distance away."
+ALIBI.slip("the queries stand one place too far", LAST)(
+    biased(places=lambda queries, keys: last_words(queries, keys) + 1)
+)
+ALIBI.slip("the queries stand one place too early", LAST)(
+    biased(places=lambda queries, keys: last_words(queries, keys) - 1)
+)
 ALIBI.slip(
-    "the queries stand one place too far",
-    "The last query is the last word: with five keys it stands at place 4, and its own key is no distance away.",
-)(biased(places=lambda queries, keys: last_words(queries, keys) + 1))
+    "all queries stand at the last place", "Each query is a word of its own. Where does the first of two queries stand?"
+)(biased(places=lambda queries, keys: torch.full((queries,), keys - 1.0)))
 ALIBI.slip("the word itself is one away", "A query stands at no distance from its own key: there the bias is 0.")(
     biased(bias=lambda q, k: apart_by(q, k) - 1)
 )
@@ -520,10 +546,14 @@ ALIBI.slip("the exponent stands there without its power", "The slope is 2 to the
 ALIBI.slip(
     "the minus of the exponent is left out", "Slopes are small: 2^(−8) is 1/256. Which way does the exponent go?"
 )(biased(slope=lambda h, heads: 2.0 ** (8 * h / heads)))
-for down in (False, True):
+for whole in (lambda h, heads: -8 * h // heads, lambda h, heads: -(8 * h // heads), lambda h, heads: -(8 // heads) * h):
     ALIBI.slip(
         "the exponent is rounded to a whole number", "With sixteen heads the first exponent is −1/2: // drops the half."
-    )(biased(slope=lambda h, heads, down=down: 2.0 ** (-8 * h // heads if down else -(8 * h // heads))))
+    )(biased(slope=lambda h, heads, whole=whole: 2.0 ** whole(h, heads)))
+ALIBI.slip(
+    "the slopes are rounded to 0",
+    "Of whole numbers torch makes whole numbers, and 2 ** −4 is rounded to 0. Are base and exponent both whole?",
+)(biased(slope=lambda h, heads: 0.0))
 ALIBI.slip(
     "there is a row for every word, not for every query",
     "The queries are the last of the words: their rows alone are asked for.",
@@ -581,6 +611,8 @@ def merge_cases(generator: torch.Generator) -> list[Case]:
         ("an empty tile comes second", draw(2, 4, 3), empty(2, 3)),
         ("scores near 1000", draw(3, 4, 2, 1000.0), draw(3, 3, 2, 1001.0)),
         ("scores near −1000", draw(3, 4, 2, -1000.0), draw(3, 3, 2, -1001.0)),
+        ("nothing before scores near −1000", empty(3, 2), draw(3, 4, 2, -1000.0)),
+        ("an empty tile after scores near −1000", draw(3, 4, 2, -1000.0), empty(3, 2)),
         ("scores far apart", *rising(4, 2, 0.0, 300.0)),
         ("float64", draw(3, 4, 2, 0.0, torch.float64), draw(3, 2, 2, 1.0, torch.float64)),
         ("numbers that do not lie in order in memory", *crossed),
@@ -725,6 +757,20 @@ def one_maximum(tile, other):
 MERGE_TILES.slip(
     "the smaller maximum is taken", "m is the largest score so far. With the smaller one, exp may overflow."
 )(merging(largest=torch.minimum))
+for number in (0.0, -100.0):
+    for emptied in ((0, 1), (0,), (1,)):  # of which tiles
+
+        def filled(tile, other, number=number, emptied=emptied):
+            tiles = [
+                (m.masked_fill(m.isneginf(), number) if place in emptied else m, total, o)
+                for place, (m, total, o) in enumerate((tile, other))
+            ]
+            return merging()(*tiles)
+
+        MERGE_TILES.slip(
+            "the −∞ of an empty tile is replaced by a number",
+            "Scores may all lie below that number, and m would no longer be the largest of them. What is exp(−∞ − m)?",
+        )(filled)
 NOT_ONLY = "m is the largest score so far, and it may stand in either tile."
 MERGE_TILES.slip("m is always that of the second tile", NOT_ONLY)(merging(largest=lambda one, two: two))
 MERGE_TILES.slip("m is always that of the first tile", NOT_ONLY)(merging(largest=lambda one, two: one))
@@ -818,6 +864,16 @@ WINDOW_MASK.slip(
 WINDOW_MASK.slip(
     "later keys may be seen", "Two conditions are wanted: not too far back, and not later than the query."
 )(seen(lambda q, k, n, w: k > q - w))
+WINDOW_MASK.slip("all keys may be seen", "Two conditions must hold for a key, and both at once: is that & or |?")(
+    seen(lambda q, k, n, w: (k <= q) | (k > q))
+)
+SIDE = (
+    "A number in triu or tril leads to the right of the diagonal, one below 0 to the left. On which side is the window?"
+)
+WINDOW_MASK.slip("no key may be seen", SIDE)(seen(lambda q, k, n, w: (k <= q) & (k >= q + w)))
+WINDOW_MASK.slip("no key may be seen, unless the window is one wide", SIDE)(
+    seen(lambda q, k, n, w: (k <= q) & (k > q + w - 2))
+)
 WINDOW_MASK.slip("far keys may be seen", "Two conditions are wanted: not later than the query, and not too far back.")(
     seen(lambda q, k, n, w: k <= q)
 )
@@ -886,7 +942,7 @@ def reach_cases(generator: torch.Generator) -> list[Case]:
         ("any window", some(5, 12), some(3, 9)),
         ("any other window", some(12, 80), some(2, 13)),
         ("more layers than keys in a window", 3, some(6, 20)),
-        ("a large model", 4096, 32),
+        ("a wide window", 64, 6),
     ]
     return [Case(about, {"width": width, "layers": layers}) for about, width, layers in inputs]
 
@@ -972,6 +1028,7 @@ def linear_cases(generator: torch.Generator) -> list[Case]:
         ("large keys and queries", *given(3, 4, 2, times=3.0)),
         ("float64", *given(2, 3, 4, torch.float64)),
         ("a state that does not lie in order in memory", *crossed),
+        ("a first word with numbers far below 0", *given(0, 3, 2)[:2], *(-2 - draw(2, 3).abs()), draw(2)),
     ]
     names = "S", "z", "query", "key", "value"
     return [Case(about, dict(zip(names, rest, strict=True))) for about, *rest in inputs]
@@ -1032,6 +1089,12 @@ LINEAR_STEP.slip("φ is elu, without the 1", PLUS_1)(same_for_both(F.elu))
 LINEAR_STEP.slip("φ is relu", PLUS_1)(same_for_both(F.relu))
 LINEAR_STEP.slip("φ is relu + 1", PLUS_1)(same_for_both(lambda x: F.relu(x) + 1))
 LINEAR_STEP.slip("φ is the exponential", "Above 0, φ(a) is a + 1. exp is there below 0 only.")(same_for_both(torch.exp))
+LINEAR_STEP.slip("φ is x above 0, without the 1", "φ(a) is elu(a) + 1, which is a + 1 for a > 0. What is φ(2)?")(
+    same_for_both(lambda x: torch.where(x > 0, x, x.exp()))
+)
+LINEAR_STEP.slip("the two branches of φ have changed places", "φ(a) is a + 1 for a > 0, and exp below. What is φ(−2)?")(
+    same_for_both(lambda x: torch.where(x > 0, x.exp(), x + 1))
+)
 LINEAR_STEP.slip("φ is x + 1, below 0 as well", PLUS_1)(same_for_both(lambda x: x + 1))
 LINEAR_STEP.slip("the 1 is added before elu is taken", PLUS_1)(same_for_both(lambda x: F.elu(x + 1)))
 LINEAR_STEP.slip("φ is softplus", PLUS_1)(same_for_both(F.softplus))
@@ -1050,6 +1113,9 @@ LINEAR_STEP.slip("it is divided by the sum of z", "The weights of *this* query m
 LINEAR_STEP.slip("it is divided by z, number by number", "The divisor is one number: φ(query) · z.")(
     stepping(below=lambda asked, z: z)
 )
+LINEAR_STEP.slip(
+    "the products of φ(query) and z are not summed", "φ(query) · z is one number: is it made with @, or with *?"
+)(stepping(below=lambda asked, z: asked * z))
 LINEAR_STEP.slip(
     "the query is divided by z before S is asked", "The divisor is one number, and it comes last: φ(query) · z."
 )(stepping(read=lambda asked, S: asked, below=lambda asked, z: 1, finish=lambda S, z, asked: (S, z, (asked / z) @ S)))
@@ -1133,8 +1199,8 @@ def cache_cases(generator: torch.Generator) -> list[Case]:
     inputs = [
         ("a small model", 3, 2, 6, 3, 24, 16),
         ("three words of a model without sharing", 3, 5, 4, 4, 20, 32),
-        ("one set for all heads", 7, 3, 8, 1, 40, 16),
-        ("one byte a number", 5, 2, 6, 2, 30, 8),
+        ("one set for all heads", 70, 3, 8, 1, 40, 16),  # so many that in thousands of millions they are no 0
+        ("one byte a number", 50, 2, 6, 2, 30, 8),
         ("half a byte a number", 6, 3, 12, 4, 36, 4),
         ("one word", 1, 2, 4, 2, 12, 16),
         ("any model", some(5, 60), some(3, 20), 10, 5, 10 * some(3, 9), 8),
@@ -1165,7 +1231,10 @@ CACHE_BYTES.slip("only the keys are counted, or only the values", "Of every word
 CACHE_BYTES.slip("queries are counted, too", "A query is needed once, when its word comes. Keys and values are kept.")(
     kept(lambda n, L, h, g, d, b: 3 * n * L * g * d / h * b / 8)
 )
-SHARED = "Heads that share a set keep one key and one value together. How many keys has a word in a layer?"
+SHARED = (
+    "Heads that share a set keep one key and one value together. How many keys has a word in a layer? And how long is "
+    "one: by what is model_size divided?"
+)
 CACHE_BYTES.slip("every head has keys and values of its own", SHARED)(
     kept(lambda n, L, h, g, d, b: 2 * n * L * d * b / 8)
 )
@@ -1200,12 +1269,22 @@ CACHE_BYTES.slip("every number has four bytes", "How many bytes a number takes, 
 CACHE_BYTES.slip("every number has two bytes", "How many bytes a number takes, the argument bits says.")(
     kept(lambda n, L, h, g, d, b: 2 * n * L * g * d / h * 2)
 )
-CACHE_BYTES.slip("half a byte is rounded", "With 4 bits, two numbers share a byte. Multiply first, divide then.")(
-    kept(lambda n, L, h, g, d, b: 2 * n * L * g * d / h * (b // 8))
+CACHE_BYTES.slip("8 is divided by the bits", "A number of 16 bits takes two bytes. Which is divided by which?")(
+    kept(lambda n, L, h, g, d, b: 2 * n * L * g * d / h * 8 / b)
 )
-CACHE_BYTES.slip("half a byte is rounded", "With 4 bits, two numbers share a byte. Multiply first, divide then.")(
-    kept(lambda n, L, h, g, d, b: 2 * n * L * g * d / h * max(1, b // 8))
-)
+CACHE_BYTES.slip(
+    "the sets of a head are rounded to a whole number",
+    "Fewer sets than heads: sets // heads is 0. What do heads divide?",
+)(kept(lambda n, L, h, g, d, b: 2 * n * L * (g // h) * d * b / 8))
+for of_a_key in (
+    lambda numbers, b: numbers * (b // 8),
+    lambda numbers, b: numbers * max(1, b // 8),
+    lambda numbers, b: numbers * b // 8,
+    lambda numbers, b: math.ceil(numbers * b / 8),
+):
+    CACHE_BYTES.slip("half a byte is rounded", "With 4 bits, two numbers share a byte. Multiply first, divide then.")(
+        kept(lambda n, L, h, g, d, b, of_a_key=of_a_key: 2 * n * L * g * of_a_key(d // h, b))
+    )
 CACHE_BYTES.slip("the layers are not counted", "Every layer has keys and values of its own.")(
     kept(lambda n, L, h, g, d, b: 2 * n * g * d / h * b / 8)
 )
@@ -1320,6 +1399,14 @@ def one_before(keys):
 WRITE_ON.slip("the new word stands one place too far", COUNT_0)(writing(one_further, one_further))
 WRITE_ON.slip("the new word stands one place too far", COUNT_0)(writing(one_further, one_further, one_further))
 WRITE_ON.slip("the new word stands one place too early", COUNT_0)(writing(one_before, one_before))
+WRITE_ON.slip("the new word stands one place too early", COUNT_0)(
+    writing(lambda keys: len(keys) - 1, lambda keys: len(keys) - 1)
+)
+for query_at in (first_place, lambda keys: -len(keys)):
+    WRITE_ON.slip(
+        "the place of the new word has a minus",
+        "Keys of the past stand at the places 0, 1, 2, …, and the new word behind them. Turned back, it would stand in front.",
+    )(writing(query_at, lambda keys: -len(keys)))
 WRITE_ON.slip(
     "the query stands one place behind its key",
     "Is the place counted once before and once after the key is appended? Both belong to the same word.",
@@ -1361,13 +1448,19 @@ def kept_raw(x, past, W_q, W_k, W_v):
     return output, (torch.cat([past[0], x @ W_k]), values)
 
 
-@WRITE_ON.slip(
-    "the word itself is turned", "x is projected first. Query and key are turned, each by itself, and the value is not."
-)
-def word_turned(x, past, W_q, W_k, W_v):
-    turned = hand_turned(F.pad(x, (0, x.shape[1] % 2)), len(past[0]))[:, : x.shape[1]]
-    keys, values = torch.cat([past[0], turned @ W_k]), torch.cat([past[1], turned @ W_v])
-    return F.scaled_dot_product_attention(turned @ W_q, keys, values), (keys, values)
+for padded in (True, False):  # a word of an odd size cannot be turned, unless a 0 is put behind it
+    for handed in (lambda x, turned: turned, lambda x, turned: x):
+
+        def word_turned(x, past, W_q, W_k, W_v, padded=padded, handed=handed):
+            n, d = len(past[0]), x.shape[1]
+            turned = hand_turned(F.pad(x, (0, d % 2)), n)[:, :d] if padded else hand_turned(x, n)
+            keys, values = torch.cat([past[0], turned @ W_k]), torch.cat([past[1], handed(x, turned) @ W_v])
+            return F.scaled_dot_product_attention(turned @ W_q, keys, values), (keys, values)
+
+        WRITE_ON.slip(
+            "the word itself is turned",
+            "x is projected first. Query and key are turned, each by itself, and the value is not.",
+        )(word_turned)
 
 
 WRITE_ON.slip("the past is handed back as it came", "The next word will want the key and the value of this one, too.")(
@@ -1396,9 +1489,16 @@ WRITE_ON.slip("the new key is put in front", "It is appended: row i of the past 
 WRITE_ON.slip(
     "the size of a key is taken for the number of words", "keys have the shape (s, k): s says how many words were read."
 )(writing(lambda keys: keys.shape[1], lambda keys: keys.shape[1]))
+WRITE_ON.slip(
+    "all numbers in the keys are counted, not the words", "keys have the shape (s, k): s says how many words were read."
+)(writing(torch.numel, torch.numel))
 WRITE_ON.slip("the scores are not divided by √k", "That was right in what you were given.")(
     writing(divide=lambda k, d: 1)
 )
+WRITE_ON.slip(
+    "the scores are divided by √d of the word",
+    "k is the size of a query and of a key. That was right in what you were given.",
+)(writing(divide=lambda k, d: d**0.5))
 WRITE_ON.slip(
     "only the output comes out", "Two things are wanted: the output, and the past with the new word's key and value."
 )(lambda x, past, W_q, W_k, W_v: writing()(x, past, W_q, W_k, W_v)[0])
@@ -1417,6 +1517,9 @@ KNOWN_UP_TO = Question(
         Misconception("the windows' models are one place too far", "Wanted are the *last* places at which the name is known, and the first word stands at place 0.", [7, 13, 13, 19]),
         Misconception("the windows' models are one place too near", "Read the three curves once more: at which place do they still stand at the top?", [5, 11, 11, 19]),
         Misconception("all are one place too near", "Places are counted from 0, and the last is place 19.", [5, 11, 11, 18]),
+        Misconception("D's last place is one too far", "Twenty words, and the first stands at place 0. At which place stands the last?", [6, 12, 12, 20]),
+        Misconception("D's last place is one too near", "Does the curve of D fall before the last word?", [6, 12, 12, 18]),
+        Misconception("every layer leads a whole window back", "Read the picture. `layers * width` is more than the words that are reached: the windows share one.", [7, 15, 13, 19]),
         Misconception("that is what one layer sees", "What layer 1 brought into a vector, layer 2 brings on. Read the curves.", [3, 3, 6, 19]),
         Misconception("B and C are taken for different", "Two of the curves fall at the same place. Which?", [6, 12, 14, 19]),
         Misconception("linear attention is taken for a window", "D has no window. Where does its curve fall?", [6, 12, 12, 12]),

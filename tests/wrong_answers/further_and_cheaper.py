@@ -37,6 +37,24 @@ def with_deg2rad(pair, angle):
     return x * np.cos(t) - y * np.sin(t), x * np.sin(t) + y * np.cos(t)
 
 
+@wrong("turned", "the angle is made into degrees")
+def with_rad2deg(pair, angle):
+    return by_matrix(pair, float(np.rad2deg(angle)))
+
+
+@wrong(
+    "turned", "it raises RuntimeError: addmv input tensors must have the same dtype, but got Double, Float, and Double"
+)
+def matrix_in_float32(pair, angle):
+    c, s = math.cos(angle), math.sin(angle)
+    return torch.tensor([[c, -s], [s, c]]) @ pair
+
+
+@wrong("turned", "it returns something of type map")
+def mapped(pair, angle):
+    return map(float, by_matrix(pair, angle))
+
+
 @wrong("turned", "sine and cosine have changed places")
 def sine_first(pair, angle):
     x, y = pair
@@ -298,6 +316,12 @@ def range_of_one(x, start):
     return new
 
 
+@wrong("rotary", "only the first pair is turned")
+def whole_powers(x, start):
+    d = x.shape[-1]
+    return interleaved(x, angle_table(x, start, 10000 ** (-2 * torch.arange(d // 2) // d)))
+
+
 @wrong("rotary", "the places run along the axis of the heads")
 def heads_for_words(x, start):
     speeds = 10000.0 ** (-torch.arange(0, x.shape[-1], 2) / x.shape[-1])
@@ -367,6 +391,17 @@ def no_minus_in_the_exponent(x, start):
     d = x.shape[-1]
     speeds = 10000.0 ** (torch.arange(0, d, 2, dtype=torch.float64) / d)
     return interleaved(x, torch.arange(start, start + x.shape[1], dtype=torch.float64)[:, None] * speeds)
+
+
+@wrong("rotary", "the speeds grow from pair to pair")
+def no_minus_in_float32(x, start):
+    return interleaved(x, angle_table(x, start, 10000.0 ** (torch.arange(0, x.shape[-1], 2) / x.shape[-1])))
+
+
+@wrong("rotary", "the speeds grow from pair to pair")
+def divided_with_a_minus(x, start):
+    n, d = x.shape[1:]
+    return interleaved(x, (start + torch.arange(n))[:, None] / 10000 ** (-torch.arange(0, d, 2) / d))
 
 
 @wrong("rotary", "all pairs turn at the same speed")
@@ -555,6 +590,18 @@ def from_keys_minus_queries_plus_one(heads, queries, keys):
     return -powers(heads)[:, None, None] * apart
 
 
+@wrong("alibi", "the queries stand one place too early")
+def up_to_the_last_but_one(heads, queries, keys):
+    places = torch.arange(keys) - 1
+    return -powers(heads)[:, None, None] * (places[keys - queries :, None] - torch.arange(keys)).abs()
+
+
+@wrong("alibi", "all queries stand at the last place")
+def counted_from_the_end(heads, queries, keys):
+    back = torch.arange(keys).flip(0)
+    return -powers(heads)[:, None, None] * back.repeat(queries, 1)
+
+
 @wrong("alibi", "the word itself is one away")
 def words_counted(heads, queries, keys):
     return -powers(heads)[:, None, None] * (distances(queries, keys) + 1)
@@ -660,6 +707,18 @@ def whole_exponents(heads, queries, keys):
     return -slopes[:, None, None] * distances(queries, keys)
 
 
+@wrong("alibi", "the exponent is rounded to a whole number")
+def whole_steps(heads, queries, keys):
+    slopes = torch.tensor([0.5 ** (8 // heads * h) for h in range(1, heads + 1)])
+    return -slopes[:, None, None] * distances(queries, keys)
+
+
+@wrong("alibi", "the slopes are rounded to 0")
+def powers_of_whole_numbers(heads, queries, keys):
+    slopes = 2 ** (-8 * torch.arange(1, heads + 1) // heads)
+    return -slopes[:, None, None] * distances(queries, keys)
+
+
 @wrong("alibi", "there is a row for every word, not for every query")
 def square_table(heads, queries, keys):
     return -powers(heads)[:, None, None] * distances(keys, keys)
@@ -673,6 +732,11 @@ def first_rows_of_the_square(heads, queries, keys):
 @wrong("alibi", "the axis of the heads stands last")
 def heads_last(heads, queries, keys):
     return -powers(heads) * distances(queries, keys)[:, :, None]
+
+
+@wrong("alibi", "it returns 4 things, not a tensor of shape (4, 3, 3)")
+def a_list_of_heads(heads, queries, keys):
+    return [-slope * distances(queries, keys) for slope in powers(heads)]
 
 
 @wrong("alibi", "queries and keys have changed axes")
@@ -882,6 +946,52 @@ def everything_added(tile, other):
     return tile[0] + other[0], total, o
 
 
+@wrong("merge_tiles", "the −∞ of an empty tile is replaced by a number")
+def finite(tile, other):
+    return merged_in_order(*((torch.nan_to_num(m, neginf=0.0), total, o) for m, total, o in (tile, other)))
+
+
+@wrong("merge_tiles", "the −∞ of an empty tile is replaced by a number")
+def first_tile_finite(tile, other):
+    m, total, o = tile
+    return merged_in_order((torch.where(total == 0, 0.0, m), total, o), other)
+
+
+@wrong("merge_tiles", "the −∞ of an empty tile is replaced by a number")
+def second_tile_finite(tile, other):
+    m, total, o = other
+    return merged_in_order(tile, (m if total.any() else torch.zeros_like(m), total, o))
+
+
+@wrong("merge_tiles", "the −∞ of an empty tile is replaced by a number")
+def never_below_minus_100(tile, other):
+    m, total, o = zip(tile, other, strict=True)
+    m = [torch.full_like(one, -100) if not count.any() else one for one, count in zip(m, total, strict=True)]
+    return merged_in_order(*zip(m, total, o, strict=True))
+
+
+@wrong(
+    "merge_tiles",
+    "it raises RuntimeError: Boolean value of Tensor with more than one value is ambiguous",
+)
+def max_of_python(tile, other):
+    m = max(tile[0], other[0])
+    a, b = (tile[0] - m).exp(), (other[0] - m).exp()
+    return m, a * tile[1] + b * other[1], a[:, None] * tile[2] + b[:, None] * other[2]
+
+
+@wrong("merge_tiles", "the results stand in each other's places")
+def o_before_l(tile, other):
+    m, total, o = merged_in_order(tile, other)
+    return m, o, total
+
+
+@wrong("merge_tiles", "the results stand in each other's places")
+def l_before_m(tile, other):
+    m, total, o = merged_in_order(tile, other)
+    return total, m, o
+
+
 @wrong("merge_tiles", "exp of a score overflows")
 def back_to_the_scores(tile, other):
     m = torch.maximum(tile[0], other[0])
@@ -992,6 +1102,27 @@ def transposed(length, width):
 @wrong("window", "later keys may be seen")
 def only_triu(length, width):
     return square(length).triu(1 - width)
+
+
+@wrong("window", "all keys may be seen")
+def either_condition(length, width):
+    back = torch.arange(length)[:, None] - torch.arange(length)
+    return (back >= 0) | (back < width)
+
+
+@wrong("window", "no key may be seen")
+def triu_of_width(length, width):
+    return square(length).tril().triu(width)
+
+
+@wrong("window", "no key may be seen, unless the window is one wide")
+def triu_without_a_minus(length, width):
+    return square(length).tril().triu(width - 1)
+
+
+@wrong("window", "it returns something of type generator")
+def rows_one_by_one(length, width):
+    return (row for row in two_loops(length, width))
 
 
 @wrong("window", "far keys may be seen")
@@ -1151,6 +1282,20 @@ def with_a_set_of_words(width, layers):
     return 1 - min(there)
 
 
+@right("reach")
+def with_all_sets_of_words(width, layers):
+    there = {0}
+    for _ in range(layers):
+        there = {word - back for word in there for back in range(width)}
+    return len(there)
+
+
+@right("reach")
+def power_of_the_mask(width, layers):
+    mask = square(width * layers + 1).tril().triu(1 - width).double()
+    return (torch.linalg.matrix_power(mask, layers)[-1] > 0).sum()
+
+
 # ---- linear_step ----
 
 
@@ -1227,6 +1372,16 @@ def with_exp_everywhere(S, z, query, key, value):
     return one_step(S, z, query.exp(), key.exp(), value)
 
 
+@wrong("linear_step", "φ is x above 0, without the 1")
+def one_forgotten_above(S, z, query, key, value):
+    return one_step(S, z, *(x.clamp(min=0) + (x <= 0) * x.exp() for x in (query, key)), value)
+
+
+@wrong("linear_step", "the two branches of φ have changed places")
+def branches_exchanged(S, z, query, key, value):
+    return one_step(S, z, *(torch.where(x < 0, x + 1, x.exp()) for x in (query, key)), value)
+
+
 @wrong("linear_step", "φ is x + 1, below 0 as well")
 def plus_1(S, z, query, key, value):
     return one_step(S, z, query + 1, key + 1, value)
@@ -1258,6 +1413,12 @@ def without_z(S, z, query, key, value):
     return S, z, positive(query) @ S
 
 
+@wrong("linear_step", "in result 3 of 3, the numbers are not right")
+def divided_by_one_at_least(S, z, query, key, value):
+    S, z, output = without_z(S, z, query, key, value)
+    return S, z, output / (positive(query) @ z).clamp(min=1)
+
+
 @wrong("linear_step", "it is divided by the sum of z")
 def sum_of_z(S, z, query, key, value):
     S, z, _ = one_step(S, z, positive(query), positive(key), value)
@@ -1268,6 +1429,18 @@ def sum_of_z(S, z, query, key, value):
 def entry_by_entry(S, z, query, key, value):
     S, z, _ = one_step(S, z, positive(query), positive(key), value)
     return S, z, positive(query) @ S / z
+
+
+@wrong("linear_step", "the products of φ(query) and z are not summed")
+def star_below(S, z, query, key, value):
+    S, z, _ = one_step(S, z, positive(query), positive(key), value)
+    return S, z, (S.T @ positive(query)) / torch.mul(z, positive(query))
+
+
+@wrong("linear_step", "the results stand in each other's places")
+def z_first(S, z, query, key, value):
+    S, z, output = one_step(S, z, positive(query), positive(key), value)
+    return z, S, output
 
 
 @wrong("linear_step", "the query is divided by z before S is asked")
@@ -1461,6 +1634,11 @@ for says, answer in (
     ("every number has two bytes", lambda n, L, h, g, d, b: 4 * n * L * g * (d // h)),
     ("half a byte is rounded", lambda n, L, h, g, d, b: 2 * n * L * g * (d // h) * (b // 8)),
     ("half a byte is rounded", lambda n, L, h, g, d, b: 2 * n * L * g * (d // h) * math.ceil(b / 8)),
+    ("half a byte is rounded", lambda n, L, h, g, d, b: 2 * n * L * g * int(d // h * b / 8)),
+    ("half a byte is rounded", lambda n, L, h, g, d, b: 2 * n * L * g * -(-d // h * b // 8)),
+    ("8 is divided by the bits", lambda n, L, h, g, d, b: 16 * n * L * g * (d // h) / b),
+    ("the sets of a head are rounded to a whole number", lambda n, L, h, g, d, b: n * L * int(g / h) * d * b // 4),
+    ("everything is 0", lambda n, L, h, g, d, b: 0),
     ("the layers are not counted", lambda n, L, h, g, d, b: 2 * n * g * (d // h) * b / 8),
     ("one word alone is counted", lambda n, L, h, g, d, b: 2 * L * g * (d // h) * b / 8),
     ("it grows with the square of the words", lambda n, L, h, g, d, b: 2 * n**2 * L * g * (d // h) * b / 8),
@@ -1564,6 +1742,29 @@ def place_of_the_last(x, past, W_q, W_k, W_v):
     return written_on(x, past, W_q, W_k, W_v, n, n)
 
 
+@wrong("write_on", "the new word stands one place too early")
+def place_of_the_last_or_minus_1(x, past, W_q, W_k, W_v):
+    n = past[0].shape[0] - 1
+    return written_on(x, past, W_q, W_k, W_v, n, n)
+
+
+@wrong("write_on", "the place of the new word has a minus")
+def turned_back(x, past, W_q, W_k, W_v):
+    n = -past[1].shape[0]
+    return written_on(x, past, W_q, W_k, W_v, n, n)
+
+
+@wrong("write_on", "the place of the new word has a minus")
+def distance_in_the_key(x, past, W_q, W_k, W_v):
+    return written_on(x, past, W_q, W_k, W_v, 0, -len(past[1]))
+
+
+@wrong("write_on", "all numbers in the keys are counted, not the words")
+def numbers_in_the_past(x, past, W_q, W_k, W_v):
+    n = math.prod(past[1].shape)
+    return written_on(x, past, W_q, W_k, W_v, n, n)
+
+
 @wrong("write_on", "the query stands one place behind its key")
 def counted_after_appending(x, past, W_q, W_k, W_v):
     keys = torch.cat([past[0], placed(x @ W_k, len(past[0]))])
@@ -1616,6 +1817,21 @@ def x_turned(x, past, W_q, W_k, W_v):
     return (turned @ W_q @ keys.T / keys.shape[1] ** 0.5).softmax(-1) @ values, (keys, values)
 
 
+@wrong("write_on", "the word itself is turned")
+def x_turned_by_the_library(x, past, W_q, W_k, W_v):
+    return x_turned_for_the_scores(x, past, W_q, W_k, W_v, for_the_value=True)
+
+
+@wrong("write_on", "the word itself is turned")
+def x_turned_for_the_scores(x, past, W_q, W_k, W_v, for_the_value=False):
+    from course_lib.positions import RotaryPositions
+
+    turned = RotaryPositions(x.shape[1])(x[None, None], len(past[0]))[0, 0]
+    keys = torch.cat([past[0], turned @ W_k])
+    values = torch.cat([past[1], (turned if for_the_value else x) @ W_v])
+    return (turned @ W_q @ keys.T / keys.shape[1] ** 0.5).softmax(-1) @ values, (keys, values)
+
+
 @wrong("write_on", "the past is handed back as it came")
 def past_untouched(x, past, W_q, W_k, W_v):
     return cache_in_order(x, past, W_q, W_k, W_v)[0], past
@@ -1652,6 +1868,13 @@ def cat_the_other_way(x, past, W_q, W_k, W_v):
 def unscaled(x, past, W_q, W_k, W_v):
     _, (keys, values) = cache_in_order(x, past, W_q, W_k, W_v)
     return (placed(x @ W_q, len(past[0])) @ keys.T).softmax(-1) @ values, (keys, values)
+
+
+@wrong("write_on", "the scores are divided by √d of the word")
+def scaled_by_the_word(x, past, W_q, W_k, W_v):
+    _, (keys, values) = cache_in_order(x, past, W_q, W_k, W_v)
+    scores = placed(x @ W_q, len(past[0])) @ keys.T / math.sqrt(x.numel())
+    return scores.softmax(-1) @ values, (keys, values)
 
 
 @wrong("write_on", "only the output comes out")
@@ -1694,6 +1917,9 @@ for value, says in (
     ([7, 13, 13, 19], "the windows' models are one place too far"),
     ([5, 11, 11, 19], "the windows' models are one place too near"),
     ([5, 11, 11, 18], "all are one place too near"),
+    ([7, 15, 13, 19], "every layer leads a whole window back"),
+    ([6, 12, 12, 20], "D's last place is one too far"),
+    ([6, 12, 12, 18], "D's last place is one too near"),
     ([3, 3, 6, 19], "that is what one layer sees"),
     ([6, 12, 14, 19], "B and C are taken for different"),
     ([6, 12, 12, 12], "linear attention is taken for a window"),
