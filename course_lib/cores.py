@@ -39,7 +39,8 @@ def tiled_attention(
 
     For each query, three things are kept while its keys go by: the largest score m, l = Σ exp(score − m) and
     o = Σ exp(score − m) value. Where m grows to m', the two sums are multiplied by exp(m − m'); o / l is the output.
-    So Milakov & Gimelshein 2018, algorithm 3, Rabe & Staats 2021, and Dao et al. 2022, algorithm 1 (FlashAttention).
+    So Milakov & Gimelshein 2018, algorithm 3, Rabe & Staats 2021, and Dao et al. 2022, algorithm 1 (FlashAttention);
+    queries outside, keys inside, and divided once, at the end: Dao 2023 (FlashAttention-2).
     Autograd keeps each tile, so it saves memory only where there are no gradients.
 
     Args:

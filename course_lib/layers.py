@@ -170,10 +170,11 @@ def auxiliary_losses(model: nn.Module) -> Iterator[list[Float[Tensor, ""]]]:
 class MixtureOfExperts(nn.Module):
     """Σ p_e(x) expert_e(x) over the k likeliest experts e of each vector, with p(x) = softmax(W x) the router's.
 
-    The experts are feed-forward parts; of each vector's k are computed. Jacobs et al. 1991 mix all experts; only a few
-    of many: Shazeer et al. 2017; in this form: Fedus et al. 2022, equations 1 and 2. The loss beside the output,
-    `balance · E · Σ_e f_e P_e` (their equations 4 to 6), is least if all experts are chosen equally often: f_e is the
-    share of the choices that fell on e, and P_e the mean of p_e.
+    The experts are feed-forward parts; of each vector's k are computed. Jacobs et al. 1991 compute all experts and
+    weight their errors; a few of many, and their outputs: Shazeer et al. 2017; in this form: Fedus et al. 2022,
+    equations 1 and 2. The loss beside the output, `balance · E · Σ_e f_e P_e` (their equations 4 to 6), grows where
+    choices and probabilities gather on the same experts: f_e is the share of the choices that fell on e, and P_e the
+    mean of p_e.
 
     Args:
         inner_size, dropout: of each expert.
