@@ -1533,4 +1533,6 @@ KNOWN_UP_TO = Question(
     LAYERS,
 )  # fmt: skip
 
+del whole, of_a_key, query_at, handed  # functions that loops have named
+
 ASKED = [TURNED, ROTARY, ALIBI, MERGE_TILES, WINDOW_MASK, REACH, LINEAR_STEP, CACHE_BYTES, WRITE_ON, KNOWN_UP_TO]
