@@ -30,7 +30,7 @@ record: ## run the lessons' experiments with all seeds and variants, and record 
 	$(COURSE) record $(ARGS)
 
 restamp: ## renew the hashes of records that a change of code left as they were (make restamp REVISION=HEAD~3)
-	$(COURSE) restamp $(REVISION)
+	$(COURSE) restamp $(REVISION) $(ARGS)
 
 seeds: ## execute the lessons with N fresh seeds, count and keep the verdicts (make seeds N=10)
 	$(COURSE) seeds $(N) $(ARGS)

@@ -128,13 +128,17 @@ def record(arguments):
 
 
 def restamp(arguments):
-    """REVISION: renew the hashes of records whose results are those of that revision, tried with one seed each"""
+    """REVISION [STEPS]: renew the hashes of records whose results are those of that revision, of one seed each"""
     from course_lib.tools import restamp
 
-    if len(arguments) != 1:
-        sys.exit("restamp wants the revision whose code made the records, for example: make restamp REVISION=HEAD~3")
+    revision, *steps = arguments or [""]
+    if not revision or len(steps) > 1 or not all(number.isdigit() and int(number) for number in steps):
+        sys.exit(
+            "restamp wants the revision whose code made the records, for example: make restamp REVISION=HEAD~3; "
+            "and, where whole trainings would take too long, how many steps of each both codes are to do: ARGS=50"
+        )
     with clean_run(COURSE_MODE="") as environment:
-        left = restamp.restamp(arguments[0], environment)
+        left = restamp.restamp(revision, environment, *map(int, steps))
     print(*left, f"{len(left)} variants stay stale" + ("; `make record` records them" if left else ""), sep="\n")
 
 
@@ -167,14 +171,15 @@ def pages(arguments):
 
 
 def bench(arguments):
-    """compare the speed of attention and the Transformer with textbook forms and torch's modules (about two minutes)"""
+    """compare the speed of attention and the Transformer with textbook forms and torch's modules (three minutes)"""
     from course_lib import speed
     from course_lib.tools import bench
 
     print(f"{speed.machine()}\n")
     training = bench.compare, bench.compare_heads, bench.compare_transformers, bench.compare_language_models
     writing = bench.compare_decoding, bench.compare_writing
-    for measured in (*training, *writing, bench.drag, bench.translate_in_page):
+    cheaper = bench.compare_cores, bench.compare_sharing, bench.compare_positions
+    for measured in (*training, *writing, *cheaper, bench.drag, bench.translate_in_page):
         print(measured(), flush=True, end="\n\n")
 
 

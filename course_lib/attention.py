@@ -127,8 +127,8 @@ def scaled_dot_product_attention(
 
 def dot_product_attention(
     query: Float[Tensor, "batch head query d_k"],
-    key: Float[Tensor, "batch head key d_k"],
-    value: Float[Tensor, "batch head key d_value"],
+    key: Float[Tensor, "batch kept key d_k"],
+    value: Float[Tensor, "batch kept key d_value"],
     mask: Bool[Tensor, "_ _ _ key"] | None = None,
     bias: Float[Tensor, "_ _ _ key"] | None = None,
     *,
@@ -141,19 +141,35 @@ def dot_product_attention(
     the queries are the last of the words.
 
     Args:
+        key, value: of as many heads as the queries, or of fewer, each shared by equally many heads side by side.
         need_weights: compute in steps and return the weights; the fused kernel keeps none.
     Raises:
         TypeError, ValueError: the tensors do not fit together; says where.
     """
     if need_weights:
-        return scaled_dot_product_attention(query, key, value, mask, bias=bias, dropout=dropout)
-    check_fit(query, key, value)
+        return scaled_dot_product_attention(query, *for_each_head(query, key, value), mask, bias=bias, dropout=dropout)
+    group = query.shape[1] // key.shape[1]
+    check_fit(query[:, ::group] if group * key.shape[1] == query.shape[1] else query, key, value)
+    if group > 1 and query.shape[2] == 1 and mask is None and bias is None:
+        # A word that is written: heads that share a key ask it as so many queries of one head, and nothing is copied.
+        output = F.scaled_dot_product_attention(query.view(*key.shape[:2], group, -1), key, value, dropout_p=dropout)
+        return output.flatten(1, 2)[:, :, None], None
     for given, check in ((mask, check_mask), (bias, check_bias)):
         if given is not None:  # the scores' shape and type are enough, and on "meta" they cost no memory
             check(given, torch.empty(*query.shape[:-1], key.shape[-2], dtype=query.dtype, device="meta"))
     if bias is not None:  # the kernel has one place for both
         mask = bias if mask is None else torch.where(mask, bias, -torch.inf)
-    return F.scaled_dot_product_attention(query, key, value, mask, dropout_p=dropout), None
+    return F.scaled_dot_product_attention(query, key, value, mask, dropout_p=dropout, enable_gqa=group > 1), None
+
+
+def for_each_head(
+    query: Float[Tensor, "batch head query d_k"],
+    key: Float[Tensor, "batch kept key d_k"],
+    value: Float[Tensor, "batch kept key d_value"],
+) -> tuple[Float[Tensor, "batch head key d_k"], Float[Tensor, "batch head key d_value"]]:
+    """Keys and values that heads share, once for each head of the queries."""
+    group = query.shape[1] // key.shape[1]
+    return (key, value) if group == 1 else (key.repeat_interleave(group, 1), value.repeat_interleave(group, 1))
 
 
 def check_fit(query: Tensor, key: Tensor, value: Tensor) -> None:
@@ -282,8 +298,6 @@ class MultiHeadAttention(nn.Module):
         query = split_heads(self.query_projection(x), self.heads)
         if self.rotation is not None:
             query = self.rotation(query, start)
-        if self.key_value_heads < self.heads:
-            key, value = (kept.repeat_interleave(self.heads // self.key_value_heads, 1) for kept in (key, value))
         bias = None if self.score_bias is None else self.score_bias(query, key)
         dropout = self.dropout if self.training else 0.0
         heads, weights = self.core(query, key, value, mask, bias, dropout=dropout, need_weights=need_weights)

@@ -12,6 +12,7 @@ LESSONS = (
     "transformer_trained",
     "taken_apart",
     "language_models",
+    "further_and_cheaper",
 )
 FORMER = {"transformer": "transformer_trained"}  # older workbooks hold both halves in one, whose experiments are here
 

@@ -1,11 +1,11 @@
-"""What stands around attention in a Transformer: layer normalisation, feed-forward, residual connections."""
+"""What stands around attention in a Transformer: normalisation, feed-forward parts, residual connections."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -55,6 +55,22 @@ class LayerNorm(nn.Module):
         return ours.train(module.training)
 
 
+class RMSNorm(nn.Module):
+    """x / √(mean of x² + ε) · gain: Zhang & Sennrich 2019, equation 4. Unlike LayerNorm, it takes no mean away.
+
+    >>> RMSNorm(2)(torch.tensor([[3.0, 4.0]])) * 12.5**0.5
+    tensor([[3.0000, 4.0000]], grad_fn=<MulBackward0>)
+    """
+
+    def __init__(self, model_size: int, epsilon: float = 1e-5):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(model_size))
+        self.epsilon = epsilon
+
+    def forward(self, x: Float[Tensor, "*axes d_model"]) -> Float[Tensor, "*axes d_model"]:
+        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + self.epsilon) * self.weight
+
+
 class FeedForward(nn.Module):
     """W_2 relu(W_1 x + b_1) + b_2, of each vector by itself: Vaswani et al. 2017, equation 2.
 
@@ -87,6 +103,31 @@ class FeedForward(nn.Module):
 
     def forward(self, x: Float[Tensor, "*axes d_model"]) -> Float[Tensor, "*axes d_model"]:
         return self.outer(self.dropout(self.activation(self.inner(x))))
+
+
+class GatedFeedForward(nn.Module):
+    """W_2 (activation(W_1 x) ⊙ V x), without biases: Shazeer 2020, equation 6, with SiLU (Swish_1) called SwiGLU.
+
+    It has three matrices: with 2/3 of the inner size, as many parameters as `FeedForward` (biases aside).
+
+    >>> GatedFeedForward(model_size=8, inner_size=21)(torch.zeros(1, 3, 8)).shape
+    torch.Size([1, 3, 8])
+    """
+
+    def __init__(
+        self, model_size: int, inner_size: int, dropout: float = 0.0, activation: Callable[[Tensor], Tensor] = F.silu
+    ):
+        super().__init__()
+        self.activation = activation
+        self.gate = nn.Linear(model_size, inner_size, bias=False)  # W_1
+        self.inner = nn.Linear(model_size, inner_size, bias=False)  # V
+        self.outer = nn.Linear(inner_size, model_size, bias=False)  # W_2
+        self.dropout = nn.Dropout(dropout)
+        for linear in (self.gate, self.inner, self.outer):
+            nn.init.xavier_uniform_(linear.weight)
+
+    def forward(self, x: Float[Tensor, "*axes d_model"]) -> Float[Tensor, "*axes d_model"]:
+        return self.outer(self.dropout(self.activation(self.gate(x)) * self.inner(x)))
 
 
 class WithLoss(NamedTuple):
@@ -124,6 +165,64 @@ def auxiliary_losses(model: nn.Module) -> Iterator[list[Float[Tensor, ""]]]:
     finally:
         for hook in hooks:
             hook.remove()
+
+
+class MixtureOfExperts(nn.Module):
+    """Σ p_e(x) expert_e(x) over the k likeliest experts e of each vector, with p(x) = softmax(W x) the router's.
+
+    The experts are feed-forward parts; of each vector's k are computed. Jacobs et al. 1991 compute all experts and
+    weight their errors; a few of many, and their outputs: Shazeer et al. 2017; in this form: Fedus et al. 2022,
+    equations 1 and 2. The loss beside the output, `balance · E · Σ_e f_e P_e` (their equations 4 to 6), grows where
+    choices and probabilities gather on the same experts: f_e is the share of the choices that fell on e, and P_e the
+    mean of p_e.
+
+    Args:
+        inner_size, dropout: of each expert.
+        experts: E.
+        chosen: k, from 1 to E.
+        balance: their α; 0 leaves the choice to the router.
+        expert: makes an expert from (model size, inner size, dropout).
+    Raises:
+        ValueError: k is not from 1 to E.
+
+    >>> mixture = MixtureOfExperts(model_size=8, inner_size=32, experts=4, chosen=2)
+    >>> mixture(torch.zeros(1, 3, 8)).output.shape, mixture.choices(torch.zeros(1, 3, 8)).shape
+    (torch.Size([1, 3, 8]), torch.Size([1, 3, 2]))
+    """
+
+    def __init__(
+        self,
+        model_size: int,
+        inner_size: int,
+        dropout: float = 0.0,
+        *,
+        experts: int = 4,
+        chosen: int = 1,
+        balance: float = 0.01,
+        expert: Callable[[int, int, float], nn.Module] = FeedForward,
+    ):
+        super().__init__()
+        if not 1 <= chosen <= experts:
+            raise ValueError(f"{chosen} of {experts} experts cannot be chosen; chosen must be from 1 to {experts}")
+        self.chosen, self.balance = chosen, balance
+        self.router = nn.Linear(model_size, experts, bias=False)
+        self.experts = nn.ModuleList(expert(model_size, inner_size, dropout) for _ in range(experts))
+
+    def choices(self, x: Float[Tensor, "*axes d_model"]) -> Int[Tensor, "*axes chosen"]:
+        """The experts of each vector, the likeliest first."""
+        return self.router(x).topk(self.chosen).indices
+
+    def forward(self, x: Float[Tensor, "*axes d_model"]) -> WithLoss:
+        vectors = x.flatten(0, -2)  # (vector, d_model)
+        p = self.router(vectors).softmax(-1)  # (vector, expert)
+        of_chosen, chosen = p.topk(self.chosen)  # (vector, k)
+        output, shares = torch.zeros_like(vectors), []
+        for number, expert in enumerate(self.experts):
+            vector, place = (chosen == number).nonzero(as_tuple=True)
+            output = output.index_add(0, vector, of_chosen[vector, place, None] * expert(vectors[vector]))
+            shares.append(len(vector) / chosen.numel())
+        uneven = len(shares) * (p.new_tensor(shares) * p.mean(0)).sum()
+        return WithLoss(output.view_as(x), self.balance * uneven)
 
 
 class PostNorm(nn.Module):
@@ -170,3 +269,9 @@ class PreNorm(PostNorm):
         self, x: Float[Tensor, "*axes d_model"], y: Float[Tensor, "*axes d_model"]
     ) -> Float[Tensor, "*axes d_model"]:
         return x + self.dropout(y)
+
+
+class PreRMSNorm(PreNorm):
+    """`PreNorm` with `RMSNorm`, as in Llama (Touvron et al. 2023, section 2.2)."""
+
+    make_norm = last = RMSNorm

@@ -64,6 +64,25 @@ def causal_mask(length: int, start: int = 0) -> Bool[Tensor, "1 1 query key"]:
     return torch.ones(length - start, length, dtype=torch.bool).tril(start)[None, None]
 
 
+def window_mask(length: int, window: int, start: int = 0) -> Bool[Tensor, "1 1 query key"]:
+    """Query t may attend to the `window` keys t − window + 1 … t: a sliding window (Beltagy et al. 2020, section 3.1).
+
+    Args:
+        length, start: as in `causal_mask`.
+    Raises:
+        ValueError: the window is not positive; or as in `causal_mask`.
+
+    >>> window_mask(4, window=2)[0, 0].int()
+    tensor([[1, 0, 0, 0],
+            [1, 1, 0, 0],
+            [0, 1, 1, 0],
+            [0, 0, 1, 1]], dtype=torch.int32)
+    """
+    if window < 1:
+        raise ValueError(f"window is {window}; a query attends to itself at least, so it must be 1 or more")
+    return causal_mask(length, start).triu(start - window + 1)
+
+
 def check_mask(mask: Tensor, scores: Tensor) -> None:
     """Refuses a mask that is not boolean, or has an axis that is neither 1 nor the scores' own.
 

@@ -104,6 +104,8 @@ class RotaryPositions(nn.Module):
     Args:
         head_size: d, numbers in a query or key of one head.
         base: the 10000; a larger one turns slower (Llama 3 has 500000).
+        squeeze: what every n is multiplied by; below 1, a text longer than those of training is turned by angles that
+            training had (position interpolation: Chen et al. 2023, equation 4).
     Raises:
         ValueError: an odd size, in which the last number would have no partner.
 
@@ -112,15 +114,15 @@ class RotaryPositions(nn.Module):
               [-0.4161,  0.9093]]]])
     """
 
-    def __init__(self, head_size: int, base: float = 10000.0):
+    def __init__(self, head_size: int, base: float = 10000.0, squeeze: float = 1.0):
         super().__init__()
         if head_size % 2:
             raise ValueError(f"head_size is {head_size}; numbers are turned in pairs, so it must be even")
-        self.base = base
+        self.base, self.squeeze = base, squeeze
 
     def forward(self, x: Float[Tensor, "batch head n d_head"], start: int = 0) -> Float[Tensor, "batch head n d_head"]:
         """The first vector of x stands at position `start`: 0, or the number of words read so far."""
-        angles = clock_angles(start, start + x.shape[2], x.shape[3], self.base)
+        angles = self.squeeze * clock_angles(start, start + x.shape[2], x.shape[3], self.base)
         sine, cosine = angles.sin().to(x), angles.cos().to(x)
         even, odd = x[..., ::2], x[..., 1::2]
         return torch.stack([even * cosine - odd * sine, even * sine + odd * cosine], -1).flatten(-2)
@@ -146,7 +148,7 @@ class LinearBiases(nn.Module):
         self.slopes = slopes + [2 ** (-4 * h / power) for h in range(1, 2 * power, 2)][: heads - power]
 
     def forward(
-        self, query: Float[Tensor, "batch head query d_head"], key: Float[Tensor, "batch head key d_head"]
+        self, query: Float[Tensor, "batch head query d_head"], key: Float[Tensor, "batch kept key d_head"]
     ) -> Float[Tensor, "1 head query key"]:
         """The queries are the last of the words whose keys are given."""
         places = torch.arange(key.shape[2], device=key.device)

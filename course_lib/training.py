@@ -112,12 +112,13 @@ def train(
     steps: int,
     learning_rate: float,
     schedule: Schedule = one_cycle,
+    optimizer: Callable[..., torch.optim.Optimizer] = torch.optim.Adam,
     clip: float = 1.0,
     validate: Callable[[nn.Module], float] | None = None,
     seed: int | None = None,
     label: str = "training",
 ) -> tuple[nn.Module, History]:
-    """Builds a model and trains it with Adam (Kingma & Ba 2015); or takes it from the cache.
+    """Builds a model and trains it, with Adam (Kingma & Ba 2015) if not told otherwise; or takes it from the cache.
 
     Gradients are clipped to the norm `clip` (Pascanu et al. 2013). A GPU is used if there is one.
 
@@ -127,6 +128,7 @@ def train(
             A batch is a tensor or has a method `to(device)`, or is a tuple of such.
         loss: of the model on a batch, to be lowered.
         learning_rate: its peak, which the `schedule` leads to and away from.
+        optimizer: made from the parameters and the learning rate, `lr`.
         validate: measured on the model after each pass through `batches`; its time does not count.
         seed: `course_seed()` if not given.
         label: what the progress bar calls it.
@@ -144,7 +146,7 @@ def train(
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     model = build().to(device)
     settings = {"steps": steps, "learning_rate": learning_rate, "clip": clip, "seed": seed, "device": device.type}
-    code = (build, train, type(batches), batches, loss, schedule, validate)
+    code = (build, train, type(batches), batches, loss, schedule, optimizer, validate)
     kept = cache_folder() / f"{fingerprint(*code, settings)}.pt"
     if kept.exists():
         saved = torch.load(kept, map_location=device, weights_only=True)
@@ -152,8 +154,8 @@ def train(
         return model.cpu().eval(), History(**saved["history"])
 
     generator = torch.Generator().manual_seed(seed)
-    optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
-    rates = schedule(optimizer, steps)
+    stepping = optimizer(model.parameters(), lr=learning_rate)
+    rates = schedule(stepping, steps)
     progress = Progress(label, steps)
     losses, accuracies, validated_at, seconds = [], [], [], 0.0
     while len(losses) < steps:
@@ -161,10 +163,10 @@ def train(
         started = time.process_time()
         for batch in batches(generator):
             error = loss(model, _moved(batch, device))
-            optimizer.zero_grad()
+            stepping.zero_grad()
             error.backward()
             nn.utils.clip_grad_norm_(model.parameters(), clip)
-            optimizer.step()
+            stepping.step()
             rates.step()
             losses.append(error.item())
             if not math.isfinite(losses[-1]):

@@ -331,6 +331,13 @@ def test_the_table_of_decoding_has_medians_and_the_ratio_within_a_round(monkeypa
     ]
 
 
+def test_ways_to_attend_that_differ_are_not_timed(monkeypatch):
+    right = bench.window_attention
+    monkeypatch.setattr(bench, "window_attention", lambda *args, **kw: (1.01 * right(*args, **kw)[0], None))
+    with pytest.raises(AssertionError, match="not close"):
+        bench.compare_cores([9], window=4, rounds=1)
+
+
 def test_the_verb_prints_all_tables_and_leaves_the_threads_as_they_were(corpus, monkeypatch, capsys):
     small = partial(bench.compare, corpus, state_size=8, batch_size=4, steps=2, rounds=2)
     monkeypatch.setattr(bench, "compare", small)
@@ -341,13 +348,22 @@ def test_the_verb_prints_all_tables_and_leaves_the_threads_as_they_were(corpus, 
     monkeypatch.setattr(bench, "compare_language_models", small)
     monkeypatch.setattr(bench, "compare_decoding", partial(bench.compare_decoding, lengths=[3], rounds=2))
     monkeypatch.setattr(bench, "compare_writing", partial(bench.compare_writing, length=3, texts=[2], rounds=2))
+    monkeypatch.setattr(bench, "compare_cores", partial(bench.compare_cores, [9, 70], window=4, rounds=2))
+    sharing = partial(bench.compare_sharing, [3, 5], size=16, texts=2, rounds=2)
+    monkeypatch.setattr(bench, "compare_sharing", sharing)
+    monkeypatch.setattr(bench, "LESSON_TOKENS", 260)
+    monkeypatch.setattr(bench, "LESSON", SMALL)
+    monkeypatch.setattr(bench, "compare_positions", partial(bench.compare_positions, TEXT, rounds=2))
     monkeypatch.setattr(bench.shutil, "which", lambda _: None)
     before = torch.get_num_threads()
     front_door.bench([])
     assert torch.get_num_threads() == before
     told = capsys.readouterr().out
-    tables = re.split("Multi-head|Training a T|Training a l|Greedy|A language|Dragging|Translating", told)
-    models, heads, transformers, language_models, decoding, writing, *in_page = tables
+    titles = (
+        "Multi-head|Training a T|Training a l|Greedy|A language|Attention of|Heads that|Positions|Dragging|Translating"
+    )
+    tables = re.split(titles, told)
+    models, heads, transformers, language_models, decoding, writing, cores, sharing, positions, *in_page = tables
     rows = models.split("relative\n")[1].strip().splitlines()
     assert [re.split(r"  +", row)[0] for row in rows] == list(bench.SCORES)
     assert rows[0].endswith(" 1.00")
@@ -357,6 +373,10 @@ def test_the_verb_prints_all_tables_and_leaves_the_threads_as_they_were(corpus, 
     rows = language_models.split("relative\n")[1].strip().splitlines()
     assert [re.split(r"  +", row)[0] for row in rows] == ["textbook", "ours"]
     assert writing.strip().splitlines()[-1].split()[0] == "2"
+    assert re.search(r"all scores  .* 1\.000\n", cores) and "MiB at most at a time: all scores" in cores
+    assert [row.split()[0] for row in sharing.strip().splitlines()[-3:]] == ["8", "2", "1"]
+    rows = positions.split("relative\n")[1].strip().splitlines()
+    assert [row.split()[0] for row in rows] == ["sinusoidal", "rotary", "ALiBi"]
     assert decoding.strip().splitlines()[-1].split()[0] == "3"
     timed = "was not timed: no browser was found."
     assert [said.strip() for said in in_page] == [f"an explorer {timed}", f"in the page {timed}"]

@@ -363,3 +363,58 @@ def test_a_result_of_another_input_is_recognised():
     doubled = Exercise("doubled", "rnn_bottleneck", lambda generator: rows, lambda x: 2 * x, "lesson 1")
     with pytest.raises(Wrong, match="it gives what it gave for another input: row 0"):
         examine(doubled, lambda x: torch.arange(4.0) * 2)
+
+
+def test_values_that_come_one_by_one_are_told_as_such():
+    for answer in (lambda x: map(float, x), lambda x: (one for one in x)):
+        message = told(answer)
+        assert message.startswith("✗ double: it returns something of type ") and "put list() around it" in message
+
+
+def test_an_error_s_text_is_one_short_line():
+    def fails(x):
+        raise ValueError("1.0 2.0\n" * 100)
+
+    first = told(fails).splitlines()[0]
+    assert first.startswith("✗ double: it raises ValueError: 1.0 2.0 1.0 2.0") and first.endswith(" ….")
+    assert len(first) < 250 and "\n" not in first
+
+
+@pytest.mark.parametrize(
+    ("answer", "advice"),
+    [
+        (lambda x: max(x, 2 * x), "torch.maximum go entry by entry"),
+        (lambda x: 0 <= x < 1, "a < x < b"),
+        (lambda x: max(x.numpy(), 2 * x.numpy()), "ask for one answer"),
+        (lambda x: (x > 0) - (x > 1), "True and False cannot be subtracted"),
+        (lambda x: True - (x > 1), "True and False cannot be subtracted"),
+        (lambda x: x.double() @ x, "of the same dtype as the input"),
+        (lambda x: torch.dot(x.double(), x), "of the same dtype as the input"),
+        (lambda x: torch.eye(2).double() @ x, "of the same dtype as the input"),
+        (lambda x: torch.eye(2).double() @ x[:, None], "of the same dtype as the input"),
+    ],
+)
+def test_of_common_errors_it_is_said_what_helps(answer, advice):
+    assert advice in told(answer)
+
+
+def test_results_in_any_other_order_are_recognised():
+    def parts(x):
+        return x, x.sum(1), -x.sum(1)
+
+    asked = exercise(parts)
+    for order in itertools.permutations(range(3)):
+        if list(order) != [0, 1, 2]:
+            said = said_of(asked, lambda x, order=order: [parts(x)[place] for place in order])
+            assert said == "✗ row: the results stand in each other's places."
+    for answer in (lambda x: (x, x.sum(1), x.sum(1)), lambda x: (x, -x.sum(1), x.sum(1) + 1)):
+        assert "each other's places" not in said_of(asked, answer)
+
+
+def test_of_tensors_in_a_tuple_the_lines_that_change_tensors_are_named():
+    def drawn(generator):
+        return [Case("a pair", {"pair": (torch.ones(2), torch.ones(2))})]
+
+    asked = Exercise("sum", "rnn_bottleneck", drawn, lambda pair: pair[0] + pair[1], "lesson 1")
+    with pytest.raises(Wrong, match=r"it changes its argument pair in place\.\n.*x\.mul_\(2\)"):
+        examine(asked, lambda pair: pair[0].add_(pair[1]))

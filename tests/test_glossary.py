@@ -301,6 +301,8 @@ OTHERS = [
     "activation function", "optimiser", "BLEU", "alignment error rate", "permutation equivariance", "language model",
     "masked language model", "byte-pair encoding", "BPE", "bits per character", "perplexity", "n-gram",
     "nucleus sampling", "top-p", "induction head", "in-context learning", "few-shot learning", "RoPE",
+    "ALiBi", "flash attention", "online softmax", "sliding window", "linear attention", "GQA", "MQA", "MoE", "RMSNorm",
+    "SwiGLU",
 ]  # fmt: skip
 
 

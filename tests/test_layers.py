@@ -1,5 +1,6 @@
 """Normalisation and feed-forward against torch's, and residuals against their formulas."""
 
+import itertools
 from functools import partial
 
 import pytest
@@ -12,9 +13,13 @@ from torch.testing import assert_close
 
 from course_lib.layers import (
     FeedForward,
+    GatedFeedForward,
     LayerNorm,
+    MixtureOfExperts,
     PostNorm,
     PreNorm,
+    PreRMSNorm,
+    RMSNorm,
     WithLoss,
     auxiliary_losses,
     layer_norm,
@@ -55,6 +60,13 @@ def test_the_formula_the_module_and_torchs_module_are_equal_in_value_and_gradien
     assert_close(with_gradients(ours(x), [x, *ours.parameters()]), wanted, atol=1e-10, rtol=1e-10)
     by_hand = layer_norm(x, ours.weight, ours.bias, epsilon)
     assert_close(with_gradients(by_hand, [x, *ours.parameters()]), wanted, atol=1e-10, rtol=1e-10)
+
+
+@pytest.mark.parametrize("epsilon", [1e-5, 0.5])
+def test_rms_norm_is_torchs_in_value_and_gradient(epsilon):
+    torchs, ours, x = randomized(nn.RMSNorm(SIZE, epsilon)), randomized(RMSNorm(SIZE, epsilon)), vectors(2, 5)
+    wanted = with_gradients(torchs(x), [x, torchs.weight])
+    assert_close(with_gradients(ours(x), [x, ours.weight]), wanted, atol=1e-10, rtol=1e-10)
 
 
 def test_epsilon_stands_inside_the_root_and_the_variance_is_divided_by_d():
@@ -146,6 +158,52 @@ def test_the_activation_is_put_in(activation):
     assert_close(part(x), part.outer(activation(part.inner(x))))
 
 
+@pytest.mark.parametrize("activation", [F.silu, torch.relu])
+def test_a_gated_part_multiplies_two_projections_one_of_them_activated(activation):
+    part, x = randomized(GatedFeedForward(SIZE, 20, activation=activation)), vectors(2, 5)
+    gate, inner, outer = (linear.weight for linear in (part.gate, part.inner, part.outer))
+    assert_close(part(x), (activation(x @ gate.T) * (x @ inner.T)) @ outer.T)
+    assert len(list(part.parameters())) == 3
+    assert not GatedFeedForward(SIZE, 20, dropout=1.0).double()(x).any()
+
+
+# ---- experts ----
+
+
+@pytest.mark.parametrize("chosen", [1, 2, 4])
+@pytest.mark.parametrize("expert", [FeedForward, GatedFeedForward])
+def test_a_mixture_is_the_chosen_experts_weighed_by_the_router(chosen, expert):
+    mixture = randomized(MixtureOfExperts(SIZE, 20, experts=4, chosen=chosen, balance=0.3, expert=expert))
+    x = vectors(2, 5)
+    output, loss = mixture(x)
+    wanted, choices = torch.zeros_like(x), torch.zeros(4)
+    for row, place in itertools.product(range(2), range(5)):
+        p = (mixture.router.weight @ x[row, place]).softmax(0)
+        likeliest = p.argsort(descending=True)[:chosen].tolist()
+        assert mixture.choices(x)[row, place].tolist() == likeliest
+        wanted[row, place] = sum(p[e] * mixture.experts[e](x[row, place]) for e in likeliest)
+        choices[likeliest] += 1
+    assert_close(output, wanted)
+    p = mixture.router(x).softmax(-1).mean((0, 1))
+    assert_close(loss, 0.3 * 4 * (choices / choices.sum() * p).sum())
+    assert torch.autograd.grad(output.sum(), mixture.router.weight)[0].any()  # also if one expert alone is chosen
+
+
+def test_the_balance_is_least_where_all_experts_are_chosen_equally():
+    mixture = MixtureOfExperts(4, 8, experts=4, balance=1.0)
+    with torch.no_grad():
+        mixture.router.weight.copy_(9 * torch.eye(4))
+    even, uneven = torch.eye(4), torch.eye(4)[[0, 0, 0, 1]]
+    assert mixture(even).loss.item() == pytest.approx(1)
+    assert mixture(uneven).loss.item() > 2
+
+
+@pytest.mark.parametrize("chosen", [0, 5])
+def test_more_experts_than_there_are_cannot_be_chosen(chosen):
+    with pytest.raises(ValueError, match=f"{chosen} of 4 experts cannot be chosen; chosen must be from 1 to 4"):
+        MixtureOfExperts(SIZE, 20, chosen=chosen)
+
+
 class Balanced(FeedForward):
     """Asks that what it gives be small."""
 
@@ -204,6 +262,12 @@ class Halved(nn.Module):
 
     def forward(self, x):
         return x / 2
+
+
+def test_the_norm_of_llama_is_put_in():
+    residual, x = randomized(PreRMSNorm(SIZE)), vectors(2, 5)
+    assert_close(residual.before(x), F.rms_norm(x, (SIZE,), residual.norm.weight, 1e-5))
+    assert isinstance(PreRMSNorm.last(SIZE), RMSNorm)
 
 
 def test_another_norm_is_a_class_of_two_lines():

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
-from course_lib.masks import causal_mask, check_bias, check_mask, length_mask, masked_softmax, padding_mask
+from course_lib.masks import causal_mask, check_bias, check_mask, length_mask, masked_softmax, padding_mask, window_mask
 
 shapes = st.lists(st.integers(1, 4), min_size=2, max_size=4).map(tuple)
 dtypes = st.sampled_from([torch.float64, torch.float32, torch.float16, torch.bfloat16])
@@ -172,6 +172,21 @@ def test_a_negative_length_and_a_start_outside_it_are_refused():
     for start in (-1, 4):
         with pytest.raises(ValueError, match=f"start is {start}; it must be from 0 to the length, 3"):
             causal_mask(3, start)
+
+
+@given(st.integers(0, 6), st.integers(0, 6), st.integers(1, 8))
+def test_window_mask_lets_a_query_see_the_last_keys_and_no_later_one(start, more, window):
+    mask = window_mask(start + more, window, start)
+    assert mask.shape == (1, 1, more, start + more)
+    assert mask[0, 0].tolist() == [
+        [0 <= q - k < window for k in range(start + more)] for q in range(start, start + more)
+    ]
+
+
+@pytest.mark.parametrize("window", [0, -2])
+def test_a_window_that_is_not_positive_is_refused(window):
+    with pytest.raises(ValueError, match=f"window is {window}; a query attends to itself at least"):
+        window_mask(3, window)
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=3))

@@ -501,8 +501,17 @@ def test_shared_keys_and_values_are_those_of_a_module_in_which_they_are_repeated
     x, memory = x_and_memory()
     for need_weights in (False, True):
         assert_close(shared(x, memory, need_weights=need_weights), whole(x, memory, need_weights=need_weights))
+        assert_close(shared(x[:, :1], memory, need_weights=need_weights)[0], whole(x[:, :1], memory)[0])
+    mask = causal_mask(QUERIES)
+    assert_close(shared(x, mask=mask)[0], whole(x, mask=mask)[0])
     key, value = shared.project_memory(memory)
     assert key.shape == value.shape == (BATCH, key_value_heads, KEYS, SIZE // 6)
+
+
+def test_heads_that_cannot_share_keys_are_refused():
+    query, key = torch.randn(2, 4, 3, 6), torch.randn(2, 3, 5, 6)
+    with pytest.raises(ValueError, match="query, key and value differ in the axes before the last two"):
+        dot_product_attention(query, key, key)
 
 
 @pytest.mark.parametrize("number", [0, 4, 5, -1])

@@ -180,6 +180,13 @@ def test_another_base_turns_slower():
     assert_close(RotaryPositions(SIZE, base=500_000)(x)[..., 3, 2], one * math.cos(angle) - two * math.sin(angle))
 
 
+def test_squeezed_positions_turn_as_far_as_earlier_ones():
+    x = heads_of(7)
+    turned, squeezed = RotaryPositions(SIZE)(x), RotaryPositions(SIZE, squeeze=0.5)(x[:, :, :1], start=6)
+    assert_close(RotaryPositions(SIZE, squeeze=0.5)(x[:, :, ::2])[:, :, 0], turned[:, :, 0])
+    assert_close(squeezed, RotaryPositions(SIZE)(x[:, :, :1], start=3))
+
+
 # ---- on scores ----
 
 

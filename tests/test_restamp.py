@@ -1,5 +1,6 @@
 """Records are carried over a change of the code that changes no result, and over no other."""
 
+import io
 import json
 import os
 import shutil
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+import torch
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from course_lib.tools import recording, restamp
@@ -46,11 +48,40 @@ runs = tripled.recorded()
     "found = doubled.recorded()",
     "raise ValueError('what stands behind the last record is not run')",
 )
+TRAINING = (
+    """
+import torch
+from torch import nn
+from course_lib import claims, training
+from course_lib.numbers_of_the_trial import double
+lesson = claims.Lesson("{name}")
+def build():
+    return nn.Linear(2, 1)
+def batches(generator):
+    yield torch.rand(4, 2, generator=generator)
+def loss(model, batch):
+    return double(model(batch)).square().mean()
+def train(seed):
+    return training.train(build, batches, loss, steps=300, learning_rate=0.1, seed=seed)
+def ability(model):
+    return 1.0
+""",
+    """
+@lesson.experiment(variants={"long": {}}, seeds=2)
+def losses(seed):
+    return train(seed)[1].loss
+@lesson.model(build=build, ability=ability, what="all", at_least=0.5)
+def small(seed):
+    return train(seed)[0]
+""",
+    "runs, model = losses.live(), small.checked()",
+    "found = losses.recorded()",
+)
 DRIVER = """
 import os, sys
 from course_lib.tools import lessons, recording, restamp
 if sys.argv[1:]:
-    print(*restamp.restamp(sys.argv[1], dict(os.environ)), sep="\\n")
+    print(*restamp.restamp(sys.argv[1], dict(os.environ), *map(int, sys.argv[2:])), sep="\\n")
 else:
     for path in lessons.find():
         recording.record_lesson(path, dict(os.environ))
@@ -80,18 +111,19 @@ class Trial:
         assert done.returncode == 0, done.stderr[-3000:]
         return done.stdout
 
-    def commit(self, name="01_trial", double="2 * x", triple="3 * x"):
+    def commit(self, name="01_trial", double="2 * x", triple="3 * x", lesson=LESSON):
         file = self.folder / "course_lib" / "numbers_of_the_trial.py"
         file.write_text(NUMBERS.format(double=double, triple=triple), "utf-8")
         for path in (self.folder / "notebooks").glob("*.ipynb"):
             path.unlink()
-        cells = [new_code_cell(source.replace("{name}", name)) for source in LESSON]
+        cells = [new_code_cell(source.replace("{name}", name)) for source in lesson]
         notebook = new_notebook(cells=[new_markdown_cell("# A trial"), *cells])
         nbformat.write(notebook, self.folder / "notebooks" / f"{name}.ipynb")
         self.run("git", "add", "-A")
         self.run("git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a step")
 
     def python(self, *arguments):
+        """Records, or carries over from a revision."""
         return self.run(sys.executable, "-c", DRIVER, *arguments)
 
     def revision(self, name):
@@ -151,6 +183,32 @@ def test_a_record_is_carried_where_a_seed_gives_the_same_and_only_there(trial):
     assert trial.results() == ran, "what was run is not run again"
 
 
+def test_with_steps_no_training_is_longer_and_weights_are_carried_too(tmp_path):
+    trial = Trial(tmp_path)
+    trial.commit(lesson=TRAINING)
+    trial.python()
+    trial.commit(lesson=TRAINING)
+    (weights,) = (trial.folder / "course_lib" / "data" / "models").glob("small.pt")
+    records, made = trial.records, weights.read_bytes()
+
+    trial.commit(double="2.001 * x", lesson=TRAINING)
+    assert trial.python("HEAD~1", 3).splitlines()[-2:] == [
+        "trial, small, its weights: the results differ",
+        "trial, losses, long: the results differ",
+    ]
+    assert (trial.records, weights.read_bytes()) == (records, made)
+
+    trial.commit(double="x + x", lesson=TRAINING)
+    assert trial.python("HEAD~2", 3).splitlines()[-1] == ""
+    entry, before = trial.records["losses"]["long"], records["losses"]["long"]
+    assert entry == before | {"hash": entry["hash"], "carried": [trial.revision("HEAD~2") + ", 3 steps"]}
+    assert entry["hash"] != before["hash"] and len(entry["seeds"]["1"]) == 300
+    kept, old = torch.load(weights, weights_only=True), torch.load(io.BytesIO(made), weights_only=True)
+    assert kept.pop("hash") != old.pop("hash") and str(kept) == str(old)
+    ran = [json.loads(file.read_text("utf-8")) for file in trial.folder.glob("build/restamp/*/*/*.losses.json")]
+    assert {len(losses) for results in ran for losses in results.values()} == {3}
+
+
 def test_another_rule_of_hashing_takes_no_run(trial):
     before = trial.records
     rule = trial.folder / "course_lib" / "fingerprint.py"
@@ -175,4 +233,5 @@ def test_only_what_a_clock_gave_is_left_out_of_the_comparison():
 
 def test_experiments_are_found_where_they_are_defined():
     assert [recording.defined_in(new_code_cell(source)) for source in LESSON] == [[], ["doubled"], ["tripled"], [], []]
+    assert recording.defined_in(new_code_cell(TRAINING[1])) == ["losses", "small"]
     assert recording.defined_in(new_markdown_cell("@lesson.experiment()")) == []

@@ -52,7 +52,7 @@ def no_training(monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("it was trained anew")
 
-    return lambda: monkeypatch.setattr(torch.optim, "Adam", refuse)
+    return lambda: monkeypatch.setattr(torch.optim.Optimizer, "__init__", refuse)
 
 
 def equal(one, two):
@@ -183,8 +183,10 @@ def test_a_line_is_found_in_the_steps_that_were_asked_for():
 @pytest.mark.parametrize(
     "changed",
     [{"steps": 9}, {"loss": lambda model, batch: squared_error(model, batch).sqrt()}, {"schedule": constant},
-     {"schedule": partial(inverse_square_root, warm_up=3)}, {"batches": lambda generator: list(points(generator))[:2]}],
-    ids=["steps", "loss", "another schedule", "schedule with other settings", "batches"],
+     {"schedule": partial(inverse_square_root, warm_up=3)}, {"batches": lambda generator: list(points(generator))[:2]},
+     {"optimizer": torch.optim.AdamW}, {"optimizer": partial(torch.optim.Adam, eps=0.1)}],
+    ids=["steps", "loss", "another schedule", "schedule with other settings", "batches", "another optimizer",
+         "optimizer with other settings"],
 )  # fmt: skip
 def test_another_task_is_trained_anew(changed, no_training):
     task = {"build": partial(nn.Linear, 1, 1), "batches": points, "loss": squared_error, "steps": 8}
@@ -193,6 +195,17 @@ def test_another_task_is_trained_anew(changed, no_training):
     train(**task, learning_rate=0.1, label="another name")
     with pytest.raises(AssertionError, match="trained anew"):
         train(**{**task, **changed}, learning_rate=0.1)
+
+
+def test_the_optimizer_is_put_in():
+    task = {"build": partial(nn.Linear, 1, 1), "batches": points, "loss": squared_error, "steps": 1}
+    (before, _), (after, _) = (
+        train(**task, learning_rate=0.1, schedule=constant, optimizer=partial(torch.optim.AdamW, weight_decay=decay))
+        for decay in (0.0, 0.5)
+    )
+    torch.manual_seed(course_seed())
+    start = nn.Linear(1, 1)
+    assert_close(before.weight - after.weight, 0.1 * 0.5 * start.weight)
 
 
 def test_a_measurement_without_gradients_may_ask_for_a_trained_model():

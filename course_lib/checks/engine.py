@@ -10,8 +10,9 @@ import inspect
 import math
 import re
 import sys
+import textwrap
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -31,6 +32,7 @@ NEARLY = 1e-5, 1e-4  # absolute and relative: what a message about numbers takes
 MOST_FURTHER = 3  # times that inputs are drawn anew to be sure of a slip
 LARGEST_SHOWN = 24  # numbers of a tensor that a message prints; of larger ones it gives the shape
 LONGEST_SHOWN = 400  # characters of any other value
+LONGEST_ERROR = 200  # characters of an error's text; that of a sparse tensor holds the whole table
 
 
 class Wrong(Exception):  # noqa: N818 - a learner reads the name
@@ -196,15 +198,17 @@ def same(given: object, wanted: object, tolerance: float, relative: float | None
     if target is None:
         if isinstance(wanted, list) and isinstance(given, list):
             return len(given) == len(wanted) and all(map(lambda g, w: same(g, w, tolerance, relative), given, wanted))
-        return type(given) is type(wanted) and given == wanted
+        alike = isinstance(given, Iterator) or given == wanted  # an iterator is not used up
+        return type(given) is type(wanted) and alike
     if (
         numbers is None
         or numbers.shape != target.shape
         or (target.dtype == torch.bool) != (numbers.dtype == torch.bool)
-        or numbers.is_complex()  # of which only the real part would be compared
+        or numbers.is_complex() != target.is_complex()
     ):
         return False
-    numbers, target = numbers.to(torch.float64), target.to(torch.float64)
+    exact = torch.complex128 if target.is_complex() else torch.float64
+    numbers, target = numbers.to(exact), target.to(exact)
     return torch.allclose(numbers, target, rtol=relative, atol=tolerance, equal_nan=True)
 
 
@@ -348,7 +352,8 @@ def _changed(exercise: Exercise, answer: Callable, case: Case, outcome: Outcome)
     own = name if name in called else next((n for n, v in called.items() if v is value), "" if called else name)
     it = own or "what it was given"
     lines, new = "x += 1, x[...] = 0 and x.mul_(2)", "compute a new tensor"
-    if not isinstance(value, Tensor):
+    within = isinstance(value, list | tuple) and _holds_tensors(value) and len(outcome.arguments[name]) == len(value)
+    if not isinstance(value, Tensor) and not within:
         lines, new = "x.append(1), x.pop(), x.clear() and x &= y", "make a new one, or a copy"
     return (
         f"it changes {'its argument ' if own else ''}{it} in place",
@@ -385,7 +390,7 @@ def _diagnosis(exercise: Exercise, answer: Callable, tried: Sequence[Tried], wro
 def _as_before(tried: Sequence[Tried], outcome: Outcome) -> str | None:
     """Which other input gave this very result, which is right there; of a few numbers that may be chance."""
     numbers = None if outcome.error else _as_tensor(plain(outcome.result))
-    if numbers is None or len(numbers.unique()) < 3:
+    if numbers is None or numbers.is_complex() or len(numbers.unique()) < 3:
         return None
     right = [(case, one.result) for case, one, wanted in tried if same(one.result, wanted.result, 1e-5)]
     return next((case.about for case, result in right if same(outcome.result, result, 0.0)), None)
@@ -509,7 +514,7 @@ def _symptom(pairs: Sequence[tuple[object, Outcome]], outcome: Outcome) -> diffe
     if outcome.error:
         said = f"{type(outcome.error).__name__}: {outcome.error}"
         advice = next((advice for words, advice in ADVICE.items() if words in said), "Print what goes into it.")
-        return f"it raises {said}", f"{_line(outcome.error)}{advice}"
+        return f"it raises {textwrap.shorten(said, LONGEST_ERROR, placeholder=' …')}", f"{_line(outcome.error)}{advice}"
     errors = [wanted.error for _, wanted in pairs[:1] if wanted.error]
     if errors:
         return (
@@ -523,7 +528,13 @@ def _difference(pairs: Sequence[tuple[object, object]]) -> differences.Said:
     """In what results differ from what is wanted; the first pair decides of which kind they are."""
     given, target = pairs[0]
     if isinstance(target, Tensor) and target.ndim and isinstance(given, list) and _holds_tensors(given):
-        return f"it returns {_things(given)}, not {_kind(target)}", "Look at what the exercise wants returned."
+        hint = "Look at what the exercise wants returned. `torch.stack` makes one tensor of many."
+        return f"it returns {_things(given)}, not {_kind(target)}", hint
+    if isinstance(given, Iterator):
+        return (
+            f"it returns {_kind(given)}",
+            "Its values come one by one: put list() around it. Or is it yield, for return?",
+        )
     if given is None:
         return "it returns nothing", "A function without a return statement gives None. Is the last line a return?"
     if isinstance(target, dict):
@@ -548,7 +559,7 @@ def _difference(pairs: Sequence[tuple[object, object]]) -> differences.Said:
                 return f"it returns {_kind(given)}, not {len(target)} things", order
             if len(given) != len(target):
                 return f"it returns {_things(given)}, not {len(target)}", order
-            if len(target) > 1 and same(given[::-1], target, *NEARLY):
+            if not same(given, target, *NEARLY) and _exchanged(given, target):
                 return "the results stand in each other's places", order
             told = []
             for number in range(len(target)):
@@ -600,8 +611,19 @@ def _things(values: Sequence) -> str:
     return "1 thing" if len(values) == 1 else f"{len(values)} things"
 
 
-def _holds_tensors(values: list) -> bool:
+def _holds_tensors(values: Sequence) -> bool:
     return any(isinstance(item, Tensor) and item.ndim > 0 for item in values)
+
+
+def _exchanged(given: list, target: list) -> bool:
+    """Whether all results are there, each once, in whatever order."""
+    rest = list(given)
+    for wanted in target:
+        found = [n for n, one in enumerate(rest) if same(one, wanted, *NEARLY)]
+        if not found:
+            return False
+        rest.pop(found[0])
+    return True
 
 
 def _within(where: str, pairs: Sequence[tuple[object, object]]) -> differences.Said:
@@ -641,6 +663,10 @@ def _of_nan(numbers: Tensor, right: Tensor) -> differences.Said:
     )
 
 
+ONE_ANSWER = (
+    "`not`, `and`, `or`, `if`, max and a < x < b ask for one answer; a tensor has many. ~, &, |, torch.where and "
+    "torch.maximum go entry by entry. Beside & and | a comparison stands in parentheses."
+)
 ADVICE = {
     "batch2 tensor to be": "Two stacks of matrices do not fit. Of more than two axes, .T turns round all; .transpose(-2, -1) or .mT the last two.",
     "The shape of the mask": "x[mask] wants a mask of exactly x's shape; masked_fill and torch.where also take one with axes of length 1.",
@@ -656,11 +682,12 @@ ADVICE = {
     "positional argument": "A function is called with too few or too many arguments. Those of the exercise stay as they are given.",
     "is not defined": "A name is used that nothing defines: is it spelled right, is it imported, has its cell been run?",
     "must be Tensor, not": "torch's function wants a tensor. For a plain number there are ** 0.5 and the module math.",
-    "with a bool tensor is not supported": "True and False cannot be subtracted. ~mask turns a boolean mask round.",
+    "Subtraction, the `-` operator, with": "True and False cannot be subtracted. ~mask turns a boolean mask round, and a & ~b takes b out of a.",
     "not implemented for '": "torch cannot do this with this type of number; .float() makes them decimal. Or is it another tensor that is meant?",
-    "value of Tensor with more than one value is ambiguous": "`not`, `and`, `or` and `if` ask for one answer; a mask has many. ~, &, | go entry by entry.",
+    "value of Tensor with more than one value is ambiguous": ONE_ANSWER,
+    "truth value of an array with more than one element is ambiguous": ONE_ANSWER,
     "expected scalar type": "Two tensors have different types of number: make new ones of the same dtype as the input.",
-    "to have the same dtype": "Two tensors have different types of number: make new ones of the same dtype as the input.",
+    "same dtype": "Two tensors have different types of number: make new ones of the same dtype as the input.",
 }
 
 

@@ -3,7 +3,8 @@
 `compare` trains the attention model beside its textbook form and beside no attention; `compare_heads` runs
 multi-head attention beside torch's own; `compare_transformers` trains the Transformer beside torch's own, and
 `compare_language_models` the decoder alone beside its textbook form; `compare_decoding` and `compare_writing` write
-with and without the past; `drag` and `translate_in_page` time explorers, where there is a browser.
+with and without the past; `compare_cores`, `compare_sharing` and `compare_positions` run lesson 9's cheaper parts
+beside the plain ones; `drag` and `translate_in_page` time explorers, where there is a browser.
 
 It stands outside the floors, as `lessons` does: the verb `bench` imports it, and no module does.
 """
@@ -14,6 +15,8 @@ import os
 import re
 import shutil
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 import warnings
@@ -28,13 +31,15 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from course_lib.attention import AdditiveScore, MultiHeadAttention
+from course_lib.attention import AdditiveScore, MultiHeadAttention, dot_product_attention
 from course_lib.byte_pairs import BytePairs
+from course_lib.cores import linear_attention, tiled_attention, window_attention
 from course_lib.corpus import BOS, SPECIALS, Batch, Batches, Corpus, toy_french
 from course_lib.decoding import NO_END, write
 from course_lib.language_models import TransformerLanguageModel
 from course_lib.layers import FeedForward
-from course_lib.positions import LearnedPositions, RotaryPositions, sinusoidal_table
+from course_lib.masks import causal_mask, window_mask
+from course_lib.positions import LearnedPositions, LinearBiases, RotaryPositions, sinusoidal_table
 from course_lib.recurrent import EncoderDecoder
 from course_lib.texts import Windows, python_reference
 from course_lib.tools import slides
@@ -404,11 +409,12 @@ class Shape(NamedTuple):
 
 
 LESSON = Shape(64, 4, 2, length=64, batch_size=16, batches=20)
+LESSON_TOKENS = 1024
 LARGER = Shape(128, 8, 4, length=256, batch_size=8, batches=2)
 
 
 def compare_language_models(
-    text: str | None = None, *, size: int = 1024, shapes: Sequence[Shape] = (LESSON, LARGER), rounds: int = 5
+    text: str | None = None, *, size: int = LESSON_TOKENS, shapes: Sequence[Shape] = (LESSON, LARGER), rounds: int = 5
 ) -> str:
     """Trains the decoder alone and its textbook form from the same weights, in turn; tables as in `compare`.
 
@@ -583,6 +589,139 @@ def measure_writing(length: int, texts: int, rounds: int) -> Iterator[tuple[floa
     prompt = torch.randint(1024, (texts, 1))
     ways = [partial(way, model, prompt, length) for way in (go_on_with_past, go_on_anew)]
     yield from measure_ways(ways, rounds, partial(assert_likeliest, model, prompt))
+
+
+def ways_to_attend(length: int, window: int) -> dict[str, Callable[[], object]]:
+    """One head of 64 numbers, no word sees a later one; the first way computes all scores, in steps."""
+    query, key, value = torch.randn(3, 1, 1, length, 64).unbind()
+    tensors, causal, banded = (query, key, value), causal_mask(length), window_mask(length, window)
+    return {
+        "all scores": partial(dot_product_attention, *tensors, causal, need_weights=True),
+        "torch's kernel": partial(F.scaled_dot_product_attention, *tensors, is_causal=True),
+        "tiles": partial(tiled_attention, *tensors, causal),
+        "window, a mask": partial(dot_product_attention, *tensors, banded, need_weights=True),
+        "window, by blocks": partial(window_attention, *tensors, window=window),
+        "linear": partial(linear_attention, *tensors),
+    }
+
+
+@torch.no_grad()
+def compare_cores(lengths: Sequence[int] = (256, 1024, 4096), *, window: int = 64, rounds: int = 5) -> str:
+    """Milliseconds of each way to attend by the number of words, and the memory of tiles beside that of all scores.
+
+    Raises:
+        AssertionError: ways that must give the same numbers do not, to 1e-5.
+    """
+    times: dict[str, list[float]] = {}
+    with one_thread():
+        for length in lengths:
+            ways = ways_to_attend(length, window)
+            outputs = {name: way() for name, way in ways.items()}
+            outputs = {name: output[0] if isinstance(output, tuple) else output for name, output in outputs.items()}
+            for same in (("all scores", "torch's kernel", "tiles"), ("window, a mask", "window, by blocks")):
+                for name in same[1:]:
+                    assert_close(outputs[name], outputs[same[0]], atol=1e-5, rtol=0)
+            for name, way in ways.items():
+                taken = [seconds(way) for _ in range(rounds)]
+                times.setdefault(name, []).append(1000 * statistics.median(taken))
+    peaks = {name: peak(name, lengths[-1], window) for name in ("all scores", "tiles")}
+    head = f"{'':<18}" + "".join(f"{length:>10,}" for length in lengths) + f"  of all scores at {lengths[-1]:,}"
+    rows = [
+        f"{name:<18}" + "".join(f"{own:>10.2f}" for own in taken) + f"  {taken[-1] / times['all scores'][-1]:>10.3f}"
+        for name, taken in times.items()
+    ]
+    title = (
+        f"Attention of so many words: one head of 64 numbers, a window of {window}, one thread.\n"
+        f"Milliseconds of computing time: the median of {rounds} rounds."
+    )
+    memory = ", ".join(f"{name} {most:.1f}" for name, most in peaks.items())
+    share = peaks["tiles"] / peaks["all scores"]
+    return "\n".join([title, "", head, *rows, f"MiB at most at a time: {memory}; {share:.3f} of it"])
+
+
+def seconds(way: Callable[[], object]) -> float:
+    started = time.process_time()
+    way()
+    return time.process_time() - started
+
+
+def peak(way: str, length: int, window: int) -> float:
+    """MiB by which one of `ways_to_attend` raises the memory of a process of its own."""
+    alone = f"""
+import threading, time, psutil, torch
+from course_lib.tools import bench
+torch.set_num_threads(1)
+bench.ways_to_attend(64, {window})[{way!r}]()  # what is loaded once does not count
+way, memory, seen, running = bench.ways_to_attend({length}, {window})[{way!r}], psutil.Process().memory_info, [], True
+def watch():
+    while running:
+        seen.append(memory().rss)
+        time.sleep(0.0002)
+start, watcher = memory().rss, threading.Thread(target=watch)
+watcher.start()
+with torch.no_grad():
+    way()
+running = False
+watcher.join()
+print((max(seen) - start) / 2**20)
+"""
+    done = subprocess.run([sys.executable, "-c", alone], capture_output=True, text=True, check=True)
+    return float(done.stdout)
+
+
+def sharing(size: int, heads: int, sets: int) -> TransformerLanguageModel:
+    attention = partial(MultiHeadAttention, key_value_heads=sets, rotation=RotaryPositions)
+    return TransformerLanguageModel(
+        1024, trained_length=1024, model_size=size, heads=heads, positions=None, self_attention=attention
+    ).eval()
+
+
+@torch.no_grad()
+def compare_sharing(
+    lengths: Sequence[int] = (64, 256, 1024), *, size: int = 256, texts: int = 16, sets: Sequence[int] = (8, 2, 1),
+    rounds: int = 9,
+) -> str:  # fmt: skip
+    """Tokens a second with the past, by how long it is, for heads that share their keys and values."""
+    rows = [f"{'sets':>4}" + "".join(f"{length:>10,}" for length in lengths) + f"  relative at {lengths[-1]:,}"]
+    first = None
+    with one_thread():
+        for number in sets:
+            model, speeds = sharing(size, 8, number), []
+            for length in lengths:
+                _, _, past = model.decode(torch.randint(1024, (texts, length)))
+                step = partial(model.step, torch.randint(1024, (texts,)), past, None)
+                step()
+                speeds.append(texts / statistics.median(seconds(step) for _ in range(rounds)))
+            first = first or speeds[-1]
+            rows.append(f"{number:>4}" + "".join(f"{own:>10,.0f}" for own in speeds) + f"  {speeds[-1] / first:>10.2f}")
+    title = (
+        f"Heads that share keys and values: d_model {size}, 8 heads, 2 layers, {texts} texts at once, one thread.\n"
+        f"Tokens a second, by the tokens that stand there already: the median of {rounds} steps."
+    )
+    return "\n".join([title, "", *rows])
+
+
+def compare_positions(text: str | None = None, *, rounds: int = 5) -> str:
+    """Trains lesson 8's language model with each kind of positions, in turn; a table as in `compare`."""
+    text = text or python_reference().train
+    tokens = BytePairs.train(text, LESSON_TOKENS)
+    drawn = list(Windows(tokens.encode(text), *LESSON[3:])(torch.Generator().manual_seed(0)))
+    kinds = {
+        "sinusoidal": {},
+        "rotary": {"positions": None, "self_attention": partial(MultiHeadAttention, rotation=RotaryPositions)},
+        "ALiBi": {"positions": None, "self_attention": partial(MultiHeadAttention, score_bias=LinearBiases)},
+    }
+    models = {
+        name: TransformerLanguageModel(len(tokens), trained_length=LESSON.length, **kind)
+        for name, kind in kinds.items()
+    }
+    with one_thread():
+        speeds = list(measure(list(models.values()), drawn, rounds, loss=next_token_loss, words_in=predicted))
+    title = (
+        f"Positions, in training lesson 8's language model: {LESSON.batch_size} windows of {LESSON.length} tokens.\n"
+        f"Tokens a second of computing time: the median of {rounds} rounds of {len(drawn)} batches."
+    )
+    return f"{title}\n\n{table(models, speeds, 'tokens')}"
 
 
 TYPE = "(line, text) => { line.value = text; line.dispatchEvent(new Event('input', { bubbles: true })); }"

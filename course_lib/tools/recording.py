@@ -72,19 +72,14 @@ def up_to_the_last_record(notebook, first: str):
 
 
 def before_reading(do) -> None:
-    """In a kernel: calls `do` with each experiment whose record is about to be read.
-
-    It stands by itself (imports inside), since its source is sent to the kernel of an earlier revision, too.
-    """
-    from course_lib import claims
-
-    read = claims.Experiment.recorded
+    """In a kernel: calls `do` with each experiment whose record is about to be read."""
+    read = Experiment.recorded
 
     def recorded(experiment):
         do(experiment)
         return read(experiment)
 
-    claims.Experiment.recorded = recorded
+    Experiment.recorded = recorded
 
 
 def record_model(model: TrainedModel) -> None:
@@ -115,8 +110,9 @@ def before_checking() -> None:
 
 
 def defined_in(cell) -> list[str]:
-    """The names of the experiments that a cell defines."""
-    if cell.cell_type != "code" or ".experiment(" not in cell.source:
+    """The names of the experiments and trained models that a cell defines."""
+    makers = ".experiment(", ".model("
+    if cell.cell_type != "code" or not any(maker in cell.source for maker in makers):
         return []
     functions = [node for node in ast.parse(cell.source).body if isinstance(node, ast.FunctionDef)]
-    return [f.name for f in functions if any(".experiment(" in ast.unparse(d) for d in f.decorator_list)]
+    return [f.name for f in functions if any(m in ast.unparse(d) for d in f.decorator_list for m in makers)]

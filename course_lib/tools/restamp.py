@@ -1,8 +1,11 @@
 """Carries records over a change of the code that leaves their results as they were.
 
-Of every stale variant one seed is run by today's code. Where the result is not the recorded one, to the last digit and
-measured seconds apart, the revision's code runs it too, on this machine, since machines differ in the third digit.
-Where the two are equal, the record gets today's hash.
+Of every stale variant, and of every model whose weights are kept, one seed is run by today's code. Where the result is
+not the recorded one, to the last digit and measured seconds apart, the revision's code runs it too, on this machine,
+since machines differ in the third digit. Where the two are equal, the record gets today's hash.
+
+That takes hours where the record is another machine's. With `steps`, no training in either code has more: results are
+equal to the last bit then, or the code is another.
 """
 
 import inspect
@@ -15,16 +18,20 @@ from collections import defaultdict
 from pathlib import Path
 
 import nbformat
+import torch
 
+from course_lib import trained
 from course_lib.claims import Experiment, plain
 from course_lib.curriculum import name_of
-from course_lib.files import DATA, ROOT, read_json, write_json
+from course_lib.files import DATA, ROOT, read_json, replacing, write_json
 from course_lib.tools import lessons, recording
+from course_lib.trained import TrainedModel
 
+WEIGHTS = "its weights"  # in place of a variant, for a model
 CLOCKS = "seconds", "validated_at"  # the latter is in a training's History
 
 
-def restamp(revision: str, environment: dict) -> list[str]:
+def restamp(revision: str, environment: dict, steps: int | None = None) -> list[str]:
     """Renews the hashes of what has not changed since the revision; returns what stays stale, each with the reason.
 
     What was run is kept in build/restamp, so that it goes on from there when it is called again.
@@ -35,18 +42,18 @@ def restamp(revision: str, environment: dict) -> list[str]:
     (folder / "then").mkdir(exist_ok=True)
     stale = {}
     for path in lessons.find():
-        stale |= run_today(path, folder, environment)
-    notebooks = experiments_then(folder)
+        stale |= run_today(path, folder, environment, steps)
+    notebooks = defined_then(folder)
     then = defaultdict(dict)  # by notebook of the revision: what to run in it
-    for (lesson, experiment), variants in stale.items():
+    for (lesson, name), variants in stale.items():
         unlike = {variant: one for variant, one in variants.items() if not one["like the record"]}
-        found = [path for path in notebooks if experiment in notebooks[path]]
+        found = [path for path in notebooks if name in notebooks[path]]
         found = [path for path in found if name_of(path) == lesson] or found
         if unlike and len(found) == 1:
-            then[found[0]][experiment] = (lesson, unlike)
+            then[found[0]][name] = (lesson, unlike)
     for path, wanted in then.items():
-        run_then(path, wanted, folder, environment)
-    return [line for (lesson, name), variants in stale.items() for line in carry(lesson, name, variants, folder)]
+        run_then(path, wanted, folder, environment, steps)
+    return [line for (lesson, name), found in stale.items() for line in carry(lesson, name, found, folder, steps)]
 
 
 def unpacked(revision: str) -> Path:
@@ -67,29 +74,44 @@ def unpacked(revision: str) -> Path:
 # ---- runs by today's code, and by the revision's ----
 
 
-def run_today(path: Path, folder: Path, environment: dict) -> dict:
-    """By (lesson, experiment): the stale variants of a lesson, which `today` has run."""
+def run_today(path: Path, folder: Path, environment: dict, steps: int | None) -> dict:
+    """By (lesson, name): the stale variants of a lesson's experiments and models, which `today` has run."""
     told = folder / "now" / f"{path.stem}.stale.json"
     told.unlink(missing_ok=True)
-    module = "course_lib.tools"
-    first = (
-        f"import {module}.restamp\n"
-        f"{module}.recording.before_reading(lambda experiment: {module}.restamp.today(experiment, {str(told)!r}))"
-    )
+    module = "course_lib.tools.restamp"
+    first = f"import {module}\n{module}.before_reading(lambda one: {module}.today(one, {str(told)!r}, {steps}))"
     notebook = recording.up_to_the_last_record(nbformat.read(path, as_version=4), first)
     if notebook.cells:
         lessons.execute(path, environment, notebook)
-    return {(name_of(path), experiment): variants for experiment, variants in read_json(told).items()}
+    return {(name_of(path), name): variants for name, variants in read_json(told).items()}
 
 
-def today(experiment: Experiment, told: str) -> None:
-    """In a lesson: runs a seed of each stale variant, and adds to the file `told` which they are.
-
-    A variant that only the rule of hashing makes stale, while the revision's rule calls it fresh, gets its new hash.
-    """
+def today(one: Experiment | TrainedModel, told: str, steps: int | None) -> None:
+    """In a lesson: runs a seed of each stale variant, and adds to the file `told` which they are."""
     told = Path(told)
+    name = one.function.__name__ if isinstance(one, Experiment) else one.__name__
+    stale = stale_variants(one, told.parents[1] / "tree") if isinstance(one, Experiment) else stale_weights(one)
+    if not stale:
+        return
+    file = told.with_name(told.name.replace("stale", name))
+    labels = {variant: f"{found['hash']} {label(variant, steps)}" for variant, found in stale.items()}
+    run_one_seed(one, {labels[v]: (v, found["seed"]) for v, found in stale.items()}, str(file), steps)
+    results = read_json(file)
+    for variant, found in stale.items():
+        found["now"] = without_clocks(results[labels[variant]])
+        recorded = without_clocks(found.pop("recorded"))
+        found["like the record"] = steps is None and plain(found["now"]) == recorded
+    write_json(told, read_json(told) | {name: stale})
+
+
+def label(name: str, steps: int | None) -> str:
+    return name if steps is None else f"{name}, {steps} steps"
+
+
+def stale_variants(experiment: Experiment, tree: Path) -> dict[str, dict]:
+    """Hash, seed and result of each; one that only the rule of hashing makes stale gets its new hash instead."""
     rule = types.ModuleType("course_lib.fingerprint")
-    exec((told.parents[1] / "tree" / "course_lib" / "fingerprint.py").read_text(encoding="utf-8"), vars(rule))
+    exec((tree / "course_lib" / "fingerprint.py").read_text(encoding="utf-8"), vars(rule))
     entries, stale = experiment.kept(), {}
     for variant, new in experiment.hashes().items():
         entry = entries[variant]
@@ -98,27 +120,55 @@ def today(experiment: Experiment, told: str) -> None:
         if entry["hash"] == rule.fingerprint(experiment.function, experiment.variants[variant]):
             entry["hash"] = new
         else:
-            stale[variant] = {"hash": new, "seed": int(next(iter(entry["seeds"])))}
+            seed, recorded = next(iter(entry["seeds"].items()))
+            stale[variant] = {"hash": new, "seed": int(seed), "recorded": recorded}
     if entries != experiment.kept():
         recording.write(experiment, entries)
-    if stale:
-        file = told.with_name(told.name.replace("stale", experiment.name))
-        run_one_seed(experiment, {f"{one['hash']} {v}": (v, one["seed"]) for v, one in stale.items()}, str(file))
-        results = read_json(file)
-        for variant, one in stale.items():
-            one["now"] = without_clocks(results[f"{one['hash']} {variant}"])
-            recorded = entries[variant]["seeds"][str(one["seed"])]
-            one["like the record"] = plain(one["now"]) == without_clocks(recorded)
-        write_json(told, read_json(told) | {experiment.name: stale})
+    return stale
 
 
-def run_one_seed(experiment, wanted: dict, file: str) -> None:
+def stale_weights(model: TrainedModel) -> dict[str, dict]:
+    kept, new = model.kept(), model.hash()
+    return {} if kept["hash"] == new else {WEIGHTS: {"hash": new, "seed": kept["seed"], "recorded": None}}
+
+
+def before_reading(do) -> None:
+    """In a kernel: calls `do` with each experiment and each model that is about to be read, and trains no other.
+
+    What would run live is read from the record. It stands by itself (imports inside), since its source is sent to a
+    revision's kernel.
+    """
+    from course_lib.claims import Experiment
+    from course_lib.trained import TrainedModel
+
+    run, read, load = Experiment.live, Experiment.recorded, TrainedModel.recorded
+
+    def live(experiment, *variants, seed=None):
+        kept = experiment.kept()
+        runs = {name: list(kept[name]["seeds"].values()) for name in variants or kept}
+        return {name: found[0] for name, found in runs.items()} if all(runs.values()) else run(experiment, *variants)
+
+    def recorded(experiment):
+        do(experiment)
+        return read(experiment)
+
+    def loaded(model):
+        do(model)
+        return load(model)
+
+    Experiment.live, Experiment.recorded = live, recorded
+    TrainedModel.checked = TrainedModel.recorded = loaded
+
+
+def run_one_seed(one, wanted: dict, file: str, most: int | None) -> None:
     """Adds results to the file, by label: wanted has a variant and a seed for each. What is there is not run again.
 
-    It stands by itself (imports inside), since its source is sent to a revision's kernel.
+    Of a model the result is a digest of its weights. No training has more than `most` steps. It stands by itself
+    (imports inside), since its source is sent to a revision's kernel.
     """
+    import functools
+    import hashlib
     import json
-    from functools import partial
     from pathlib import Path
 
     from course_lib.processes import side_by_side
@@ -130,40 +180,73 @@ def run_one_seed(experiment, wanted: dict, file: str) -> None:
             return [exact(item) for item in value]
         return value.tolist() if hasattr(value, "tolist") else value
 
+    def weights(train, seed):
+        tensors = train(seed).state_dict().values()
+        return hashlib.sha256(b"".join(tensor.numpy().tobytes() for tensor in tensors)).hexdigest()
+
+    def shortened(job):
+        from course_lib import training
+
+        whole = training.train
+
+        @functools.wraps(whole)
+        def train(*arguments, steps, **settings):
+            return whole(*arguments, steps=min(steps, most), **settings)
+
+        training.train = train
+        try:
+            return job()
+        finally:
+            training.train = whole
+
     done = json.loads(Path(file).read_text(encoding="utf-8")) if Path(file).exists() else {}
 
     def keep(label, result):
         done[label] = exact(result)
         Path(file).write_text(json.dumps(done), encoding="utf-8")
 
+    variants = getattr(one, "variants", None)
     jobs = {
-        label: partial(experiment.function, seed, **experiment.variants[variant])
+        label: functools.partial(one.function, seed, **variants[variant])
+        if variants
+        else functools.partial(weights, one.train, seed)
         for label, (variant, seed) in wanted.items()
-        if label not in done and variant in experiment.variants
+        if label not in done and (not variants or variant in variants)
     }
-    if not experiment.alone:
+    if most is not None:
+        jobs = {label: functools.partial(shortened, job) for label, job in jobs.items()}
+    alone = getattr(one, "alone", False)
+    if not alone:
         side_by_side(jobs, keep)
-    for label, job in jobs.items() if experiment.alone else ():
+    for label, job in jobs.items() if alone else ():
         keep(label, job())
 
 
-def experiments_then(folder: Path) -> dict[Path, set[str]]:
-    """The notebooks of the revision, and which experiments each defines."""
+def defined_then(folder: Path) -> dict[Path, set[str]]:
+    """The notebooks of the revision, and which experiments and models each defines."""
     paths = sorted((folder / "tree" / "notebooks").glob("[0-9]*.ipynb"))
     cells = {path: nbformat.read(path, as_version=4).cells for path in paths}
     return {path: {name for cell in cells[path] for name in recording.defined_in(cell)} for path in paths}
 
 
-def run_then(path: Path, wanted: dict, folder: Path, environment: dict) -> None:
+def run_then(path: Path, wanted: dict, folder: Path, environment: dict, steps: int | None) -> None:
     """Executes a notebook of the revision with its own library, and runs what is wanted of it."""
     runs = {
-        name: ({v: (v, one["seed"]) for v, one in variants.items()}, str(folder / "then" / f"{lesson}.{name}.json"))
+        name: (
+            {label(variant, steps): (variant, one["seed"]) for variant, one in variants.items()},
+            str(folder / "then" / f"{lesson}.{name}.json"),
+            steps,
+        )
         for name, (lesson, variants) in wanted.items()
     }
     body = f"""{inspect.getsource(run_one_seed)}
-{inspect.getsource(recording.before_reading)}
+{inspect.getsource(before_reading)}
 runs = {runs!r}
-before_reading(lambda e: e.function.__name__ in runs and run_one_seed(e, *runs[e.function.__name__]))
+def run(one):
+    name = getattr(one, "function", one).__name__
+    if name in runs:
+        run_one_seed(one, *runs[name])
+before_reading(run)
 """
     first = f"def restamp():\n{textwrap.indent(body, '    ')}\nrestamp()\ndel restamp"
     notebook = recording.up_to_the_last_record(nbformat.read(path, as_version=4), first)
@@ -173,21 +256,32 @@ before_reading(lambda e: e.function.__name__ in runs and run_one_seed(e, *runs[e
 # ---- the comparison ----
 
 
-def carry(lesson: str, experiment: str, variants: dict, folder: Path) -> list[str]:
+def carry(lesson: str, name: str, variants: dict, folder: Path, steps: int | None) -> list[str]:
     """Gives today's hash to the variants whose results are equal; returns the others, each with the reason."""
-    then, left = read_json(folder / "then" / f"{lesson}.{experiment}.json"), []
+    then, left = read_json(folder / "then" / f"{lesson}.{name}.json"), []
+    for variant, one in variants.items():
+        run = label(variant, steps)
+        if one["like the record"] or (run in then and without_clocks(then[run]) == one["now"]):
+            renew(lesson, name, variant, one["hash"], label(folder.name, steps))
+        else:
+            reason = "the results differ" if run in then else "the revision does not have it"
+            left.append(f"{lesson}, {name}, {variant}: {reason}")
+    return left
+
+
+def renew(lesson: str, name: str, variant: str, code: str, carried: str) -> None:
+    """Writes today's hash into a record, or into a file of weights."""
+    if variant == WEIGHTS:
+        file = trained.FOLDER / f"{name}.pt"
+        with replacing(file) as beside:
+            torch.save({**torch.load(file, weights_only=True), "hash": code}, beside)
+        return
     file = DATA / "recorded" / f"{lesson}.json"
     every = read_json(file)
-    for variant, one in variants.items():
-        entry = every[experiment][variant]
-        if one["like the record"] or (variant in then and without_clocks(then[variant]) == one["now"]):
-            carried = [*entry.get("carried", []), folder.name]
-            every[experiment][variant] = {**entry, "hash": one["hash"], "carried": carried, "seeds": entry["seeds"]}
-        else:
-            reason = "the results differ" if variant in then else "the revision does not have it"
-            left.append(f"{lesson}, {experiment}, {variant}: {reason}")
+    entry = every[name][variant]
+    carried = [*entry.get("carried", []), carried]
+    every[name][variant] = {**entry, "hash": code, "carried": carried, "seeds": entry["seeds"]}
     write_json(file, every)
-    return left
 
 
 def without_clocks(result):

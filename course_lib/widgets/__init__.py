@@ -4,6 +4,7 @@ A file per lesson holds its frames; all that a lesson calls stands here.
 """
 
 from course_lib.widgets.bahdanau_attention import attention_frame
+from course_lib.widgets.further_and_cheaper import cache_frame, rotary_frame, tiles_frame
 from course_lib.widgets.heads import AttentionHeads
 from course_lib.widgets.language_models import tokens_frame
 from course_lib.widgets.multi_head import two_sources_frame
@@ -47,4 +48,7 @@ __all__ = [
     "by_length_frame",
     "tokens_frame",
     "Writer",
+    "rotary_frame",
+    "tiles_frame",
+    "cache_frame",
 ]

@@ -1,0 +1,200 @@
+"""Cores for `MultiHeadAttention` that need less than all scores at once.
+
+`tiled_attention` computes what `dot_product_attention` does. The other two compute something else, and are causal:
+no query attends to a later key, whatever the mask::
+
+    DecoderOnly(size, self_attention=partial(MultiHeadAttention, core=partial(window_attention, window=64)))
+"""
+
+import math
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+from torch.nn import functional as F
+
+from course_lib.attention import check_fit, for_each_head, scaled_dot_product_attention
+from course_lib.masks import causal_mask, window_mask
+
+Queries = Float[Tensor, "batch head query d_k"]
+Keys = Float[Tensor, "batch kept key d_k"]
+Values = Float[Tensor, "batch kept key d_value"]
+Mask = Bool[Tensor, "_ _ _ key"]
+Bias = Float[Tensor, "_ _ _ key"]
+Outputs = tuple[Float[Tensor, "batch head query d_value"], Float[Tensor, "batch head query key"] | None]
+
+
+def tiled_attention(
+    query: Queries,
+    key: Keys,
+    value: Values,
+    mask: Mask | None = None,
+    bias: Bias | None = None,
+    *,
+    tile: int = 64,
+    dropout: float = 0.0,
+    need_weights: bool = False,
+) -> Outputs:
+    """softmax(Q Kᵀ / √d_k + B) V, tile by tile: no more than `tile` × `tile` scores of a head are there at a time.
+
+    For each query, three things are kept while its keys go by: the largest score m, l = Σ exp(score − m) and
+    o = Σ exp(score − m) value. Where m grows to m', the two sums are multiplied by exp(m − m'); o / l is the output.
+    So Milakov & Gimelshein 2018, algorithm 3, Rabe & Staats 2021, and Dao et al. 2022, algorithm 1 (FlashAttention);
+    queries outside, keys inside, and divided once, at the end: Dao 2023 (FlashAttention-2).
+    Autograd keeps each tile, so it saves memory only where there are no gradients.
+
+    Args:
+        need_weights: compute all scores at once and return the weights.
+        The others are those of `dot_product_attention`; there is no dropout.
+    Raises:
+        ValueError: a tile that is not positive, a dropout, or tensors that do not fit together; says which.
+    """
+    if tile < 1:
+        raise ValueError(f"tile is {tile}; it must be at least 1")
+    no_dropout(dropout)
+    key, value = for_each_head(query, key, value)
+    if need_weights:
+        return scaled_dot_product_attention(query, key, value, mask, bias=bias)
+    check_fit(query, key, value)
+    full = query.shape[0], query.shape[1], query.shape[2], key.shape[2]
+    mask = None if mask is None else mask.expand(full)
+    bias = None if bias is None else bias.expand(full)
+    outputs = query.new_empty(*query.shape[:-1], value.shape[-1])
+    for rows in slices(query.shape[2], tile):
+        asking = query[:, :, rows] * query.shape[-1] ** -0.5
+        largest = asking.new_full((*asking.shape[:-1], 1), -torch.inf)
+        total, output = torch.zeros_like(largest), torch.zeros_like(outputs[:, :, rows])
+        for columns in slices(key.shape[2], tile):
+            scores = asking @ key[:, :, columns].mT
+            if bias is not None:
+                scores = scores + bias[:, :, rows, columns]
+            if mask is not None:
+                scores = scores.masked_fill(~mask[:, :, rows, columns], -torch.inf)
+            new = torch.maximum(largest, scores.amax(-1, keepdim=True))
+            finite = new.masked_fill(new == -torch.inf, 0.0)  # nothing allowed so far: −inf − (−inf) would be NaN
+            weights, before = (scores - finite).exp(), (largest - finite).exp()
+            total = before * total + weights.sum(-1, keepdim=True)
+            output = before * output + weights @ value[:, :, columns]
+            largest = new
+        outputs[:, :, rows] = output / total.masked_fill(total == 0, 1.0)
+    return outputs, None
+
+
+def slices(length: int, size: int) -> list[slice]:
+    """The pieces of a sequence, the last as long as what is left."""
+    return [slice(start, start + size) for start in range(0, length, size)]
+
+
+def window_attention(
+    query: Queries,
+    key: Keys,
+    value: Values,
+    mask: Mask | None = None,
+    bias: Bias | None = None,
+    *,
+    window: int,
+    dropout: float = 0.0,
+    need_weights: bool = False,
+) -> Outputs:
+    """Attention to the last `window` keys, the query's own among them: Child et al. 2019; Beltagy et al. 2020.
+
+    By blocks: queries are taken `window` at a time and meet the keys of their own block and of the one before, so that
+    n queries cost 2 · n · window scores.
+
+    Args:
+        mask: None, or the causal one, which is implied.
+        need_weights: compute all scores at once, with `masks.window_mask`, and return the weights.
+        The others are those of `dot_product_attention`; there is no bias.
+    Raises:
+        ValueError: another mask, a bias, a window that is not positive, or tensors that do not fit together.
+    """
+    key, value = for_each_head(query, key, value)
+    start = check_causal(query, key, value, mask, bias)
+    if need_weights:
+        allowed = window_mask(key.shape[2], window, start).to(query.device)
+        return scaled_dot_product_attention(query, key, value, allowed, dropout=dropout)
+    allowed = window_mask(2 * window, window, window).to(query.device)  # of a block, to itself and the one before
+    unseen = max(0, start - window + 1)  # keys before all windows
+    key, value, start = key[:, :, unseen:], value[:, :, unseen:], start - unseen
+    length = key.shape[2]
+    blocks = math.ceil(length / window)
+    behind = blocks * window - length
+
+    def with_the_block_before(x: Tensor) -> Tensor:  # (batch · head, block, 2 · window, d)
+        return F.pad(x, (0, 0, window, behind)).flatten(0, 1).unfold(1, 2 * window, window).mT
+
+    asking = F.pad(query, (0, 0, start, behind)).flatten(0, 1).unflatten(1, (blocks, window))
+    allowed = allowed.repeat(1, blocks, 1, 1)
+    allowed[:, 0, :, :window] = False  # nothing stands before the first block
+    output = F.scaled_dot_product_attention(
+        asking, with_the_block_before(key), with_the_block_before(value), allowed, dropout_p=dropout
+    )
+    output = output.flatten(1, 2).unflatten(0, query.shape[:2])
+    return output[:, :, start:length], None
+
+
+def linear_attention(
+    query: Queries,
+    key: Keys,
+    value: Values,
+    mask: Mask | None = None,
+    bias: Bias | None = None,
+    *,
+    dropout: float = 0.0,
+    need_weights: bool = False,
+    block: int = 64,
+) -> Outputs:
+    """Weights φ(q_i) · φ(k_j) / Σ_j φ(q_i) · φ(k_j) over j ≤ i, with φ(x) = elu(x) + 1: Katharopoulos et al. 2020.
+
+    Without the softmax, what the keys before leave is one matrix, S_i = Σ_j φ(k_j) v_jᵀ (equation 10), and one vector,
+    z_i = Σ_j φ(k_j) (equation 11), whatever their number: output_i = φ(q_i) S_i / φ(q_i) · z_i (equation 12). Here a
+    block of keys is added at a time, and only within a block there are scores; so n queries cost n · block scores.
+
+    Args:
+        mask: None, or the causal one, which is implied.
+        need_weights: compute all weights at once and return them.
+        The others are those of `dot_product_attention`; there is neither bias nor dropout.
+    Raises:
+        ValueError: another mask, a bias, a dropout, or tensors that do not fit together.
+    """
+    no_dropout(dropout)
+    key, value = for_each_head(query, key, value)
+    start = check_causal(query, key, value, mask, bias)
+    query, key = F.elu(query) + 1, F.elu(key) + 1
+    if need_weights:
+        weights = query @ key.mT * causal_mask(key.shape[2], start).to(query.device)
+        weights = weights / weights.sum(-1, keepdim=True)
+        return weights @ value, weights
+    length = key.shape[2]
+    behind = -length % block
+
+    def in_blocks(x: Tensor, before: int = 0) -> Tensor:  # (batch, head, block, number in it, d)
+        return F.pad(x, (0, 0, before, behind)).unflatten(2, (-1, block))
+
+    asking, keys = in_blocks(query, start), in_blocks(key)
+    values = in_blocks(F.pad(value, (0, 1), value=1.0))  # the 1 makes z out of S's last column
+    added = keys.mT @ values  # (batch, head, block, d_k, d_value + 1)
+    state = added.cumsum(2) - added  # what the blocks before have left
+    sums = asking @ state + (asking @ keys.mT).tril() @ values
+    output = (sums[..., :-1] / sums[..., -1:].clamp_min(torch.finfo(sums.dtype).tiny)).flatten(2, 3)
+    return output[:, :, start:length], None
+
+
+def no_dropout(dropout: float) -> None:
+    """Raises ValueError if weights are to be dropped that are never there."""
+    if dropout:
+        raise ValueError(f"dropout is {dropout}; this core has no weights to drop, so it must be 0")
+
+
+def check_causal(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, bias: Tensor | None) -> int:
+    """The place of the first query. Raises ValueError if a core that is causal by itself is asked for anything else."""
+    check_fit(query, key, value)
+    start = key.shape[2] - query.shape[2]
+    if start < 0:
+        raise ValueError(f"there are {query.shape[2]} queries and {key.shape[2]} keys; a query needs a key of its own")
+    if bias is not None or not (mask is None or torch.equal(mask.cpu(), causal_mask(key.shape[2], start))):
+        raise ValueError(
+            "this core is causal by itself and takes no bias and no other mask; give None or the causal mask, "
+            "and leave sentences that need padding to dot_product_attention"
+        )
+    return start
