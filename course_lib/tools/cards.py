@@ -17,8 +17,9 @@ from typing import NamedTuple
 
 import jinja2
 import matplotlib.pyplot as plt
+from matplotlib import font_manager
 from matplotlib.axes import Axes
-from PIL import Image
+from PIL import Image, ImageFont
 
 from course_lib import claims, plotting
 from course_lib.curriculum import name_of, number_of
@@ -41,9 +42,13 @@ TRUE = {">": operator.gt, "<": operator.lt, ">=": operator.ge, "<=": operator.le
 WORDS = {">": "above", "<": "below", ">=": "at least", "<=": "at most"}
 ALL_OR_ONE = {"min>": "each ", "max<": "each ", "max>": "the largest ", "min<": "the smallest "}
 # A drawing's measures, in pixels.
-WIDTH, TRACK, LETTERS, LINE = 290, 222, 12.5, 16
+WIDTH, TRACK, LETTERS, LINE = 290, 206, 12.5, 16
+# Lines end where they would in DejaVu Sans, among the widest of the faces that a page may fall back on.
+FACES = {
+    kind: ImageFont.truetype(font_manager.findfont(f"DejaVu Sans:{weight}"), 100)
+    for kind, weight in (("", "normal"), ("needed", "bold"), ("end", "normal"))
+}
 EDGE = 6  # between the end of a line and that of its scale: half a dot and its rim
-LONGEST = 46  # letters of a line
 ROWS = 5
 ROUND = (1, 2, 5, 10)  # where a scale ends, times a power of ten
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -207,18 +212,21 @@ def panels(record: Mapping) -> list[tuple[str, Compared]]:
 def drawing(record: Mapping, words: Mapping[str, str]) -> str:
     """An SVG: each figure as a dot on a line, and the threshold across the lines of those that are held against it."""
     drawn, told, y = [], [], 0
+
+    def write(text: str, kind: str = "") -> None:
+        nonlocal y
+        for line in _lines(text, kind):
+            y += LINE
+            drawn.append(_text(0, y, line, kind))
+
     parts = panels(record)
     for side, part in parts:
         equal = f"{part.sign} {part.made} = {claims.shown(part.threshold)}" if part.made else part.words
-        for line in textwrap.wrap(f"{'✓' if part.met else '✗'} {side}: {equal}", LONGEST - 5):
-            y += LINE
-            drawn.append(_text(0, y, line, "needed"))
+        write(f"{'✓' if part.met else '✗'} {side}: {equal}", "needed")
         rows = list(part.figures.items())[:ROWS]
         place, ends = _scale([part.threshold, *(value for _, value in rows)])
         for number, (name, value) in enumerate(rows):
-            for line in textwrap.wrap(called(name, words), LONGEST):
-                y += LINE
-                drawn.append(_text(0, y, line))
+            write(called(name, words))
             y += LINE
             drawn.append(f'<line class="track" x1="0" x2="{TRACK}" y1="{y - 4}" y2="{y - 4}"/>')
             if judged := number < len(part.judged):
@@ -234,11 +242,9 @@ def drawing(record: Mapping, words: Mapping[str, str]) -> str:
     if not drawn:
         return ""
     beside = any(part.beside for _, part in parts)
-    y += LINE
-    drawn.append(_text(0, y, f"● measured{' · ○ compared with it' if beside else ''} · ┃ threshold", "end"))
+    write(f"● measured{' · ○ compared with it' if beside else ''} · ┃ threshold", "end")
     if more := _comparisons(record) - len(parts):
-        y += LINE
-        drawn.append(_text(0, y, f"{more} more condition{'s' * (more > 1)} below: “How it was decided”", "end"))
+        write(f"{more} more condition{'s' * (more > 1)} below: “How it was decided”", "end")
     label = html.escape("; ".join(told))
     box = f'width="{WIDTH}" height="{y + 4}" viewBox="0 0 {WIDTH} {y + 4}" font-size="{LETTERS}"'
     return f'<svg role="img" aria-label="{label}" {box}>{"".join(drawn)}</svg>'
@@ -249,6 +255,18 @@ def _comparisons(record: Mapping) -> int:
     within = record["within"] if record["verdict"] == claims.WITHIN else ""
     trees = [ast.parse(condition or "0", mode="eval") for condition in (record["as_said"], within)]
     return sum(len(node.ops) for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Compare))
+
+
+def _lines(text: str, kind: str) -> list[str]:
+    """The text in lines that fit into the drawing."""
+    lines = [""]
+    for word in text.split():
+        longer = f"{lines[-1]} {word}".strip()
+        if lines[-1] and FACES[kind].getlength(longer) * LETTERS / FACES[kind].size > WIDTH:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return lines
 
 
 def _text(x: float, y: float, text: str, kind: str = "") -> str:

@@ -1,11 +1,14 @@
 """The site in a browser: for every reader, on every width, with a pointer or keys, from a server or from a folder."""
 
+import base64
 import functools
 import http.server
 import re
 import threading
+from pathlib import Path
 
 import pytest
+from matplotlib import font_manager
 
 from browser import judges
 from browser.conftest import watched
@@ -384,9 +387,25 @@ def test_the_condition_is_one_click_away_and_figures_are_named_in_words(page, ad
     assert "new_state_256_recorded > 0.6" in card.inner_text()
 
 
-def test_the_letters_of_small_figures_can_be_read_on_a_phone(page, address):
+def wide_face():
+    """DejaVu Sans as a style: it is on every machine, by matplotlib, and few faces of running text are wider."""
+    faces = [
+        f"@font-face {{font-family: wide; font-weight: {weight}; src: url(data:font/ttf;base64,{data})}}"
+        for weight in ("normal", "bold")
+        for file in [font_manager.findfont(f"DejaVu Sans:{weight}")]
+        for data in [base64.b64encode(Path(file).read_bytes()).decode()]
+    ]
+    return "".join([*faces, ".drawn text { font-family: wide }"])
+
+
+@pytest.mark.parametrize("wide", [False, True], ids=["this machine's letters", "wide letters"])
+def test_the_letters_of_small_figures_can_be_read_on_a_phone(page, address, wide):
     page.set_viewport_size({"width": 360, "height": 740})
     visit(page, address, "glossary/claims.html")
+    if wide:
+        page.add_style_tag(content=wide_face())
+        page.evaluate("() => document.fonts.ready")
+        assert page.evaluate("() => document.fonts.check('bold 12px wide')")
     sizes = page.locator(".drawn text").evaluate_all(
         "(texts) => texts.map((text) => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().d)"
     )
