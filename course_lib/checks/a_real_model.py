@@ -288,6 +288,54 @@ SPLIT_WORD.slip("every letter is a piece", "Longer pieces come first, where they
 )
 
 
+def with_pieces(change):
+    """What a function makes of the pieces of a word that is known; one that is unknown gives [UNK]."""
+
+    def answer(word, known):
+        found = splitting()(word, known)
+        return found if found == ["[UNK]"] else change(found)
+
+    return answer
+
+
+SPLIT_WORD.slip("there is a list within the list", "One plain list of texts is wanted.")(
+    with_pieces(lambda found: [found])
+)
+SPLIT_WORD.slip("there is a list within the list", "One plain list of texts is wanted.")(
+    with_pieces(lambda found: [[piece] for piece in found])
+)
+SPLIT_WORD.slip(
+    "pieces are taken apart into their signs", "extend and += put in a text sign by sign; append puts it in whole."
+)(with_pieces(lambda found: list("".join(found))))
+SPLIT_WORD.slip("the whole rest comes out, not the piece", "Handed back is what was found: rest[:end].")(
+    with_pieces(lambda found: [behind(number) + letters_from(found, number) for number in range(len(found))])
+)
+SPLIT_WORD.slip("each piece lacks its last letter", "word[start:end] ends before `end`. Is one taken away once more?")(
+    with_pieces(lambda found: [piece[:-1] for piece in found])
+)
+
+
+def letters_from(found, number):
+    """The rest of the word, from one of its pieces on."""
+    return "".join(piece.removeprefix("##") for piece in found[number:])
+
+
+@SPLIT_WORD.slip(
+    "the beginning of the word is looked up each time, not that of the rest",
+    "What is looked up begins where the last piece ended.",
+)
+def always_from_the_beginning(word, known):
+    found, start = [], 0
+    while start < len(word):
+        ends = (end for end in range(len(word), start, -1) if behind(found) + word[:end] in known)
+        end = next(ends, None)
+        if end is None:
+            return ["[UNK]"]
+        found.append(behind(found) + word[start:end])
+        start = end
+    return found
+
+
 @SPLIT_WORD.slip(
     "there are two pieces at most", "The rest may need more than one piece: a loop goes on until nothing is left."
 )

@@ -15,7 +15,7 @@ from course_lib.widgets.drawing import label, svg
 MOST_SENTENCES, MOST_WORDS = 12, 16
 SIDE = 300  # of the map
 SENSES = (  # a colour, a mark in words and the same mark drawn around a point
-    ("#0072b2", "●", "m-7 0a7 7 0 1 0 14 0 7 7 0 1 0-14 0"),
+    ("#0072b2", "●", "m-8 0a8 8 0 1 0 16 0 8 8 0 1 0-16 0"),
     ("#d55e00", "■", "m-6-6h12v12h-12z"),
     ("#009e73", "▲", "m0-8l8 14h-16z"),
     ("#cc79a7", "◆", "m0-9l8 9-8 9-8-9z"),
@@ -55,20 +55,22 @@ def answers_frame(question: str, found: Sequence[tuple[str, float, str]], right:
             raise ValueError(f"the cosine of {name!r} is {cosine}; it must be in 0 … 1")
         if cosine > before + 1e-4:
             raise ValueError(f"{name!r} has the cosine {cosine}, more than {before} before it; give the nearest first")
-        colour, mark = ("#009e73", "<b>✓ holds the answer</b> · ") if name in right else ("#0072b2", "")
+        colour, sign = ("#009e73", " ✓ holds the answer") if name in right else ("#0072b2", "")
         rows += (
-            f'<div style="overflow-wrap:anywhere">{place} <b>{html.escape(name)}</b></div>'
-            f'<div><div style="width:{100 * cosine:.0f}%;height:.8em;background:{colour}"></div></div>'
-            f'<div>{cosine:.2f}</div><div style="grid-column:1/-1;padding:0 0 .4em 1em">{mark}{html.escape(line)}</div>'
+            f'<div>{place}</div><div style="background:#8885"><div style="width:{100 * cosine:z.0f}%;height:.9em;'
+            f'background:{colour}"></div></div><div>{cosine:z.2f}</div><div style="overflow-wrap:anywhere">'
+            f"<b>{html.escape(name)}</b>{sign}</div>"
+            f'<div style="grid-column:2/-1;padding-bottom:.4em">{html.escape(line)}</div>'
         )
         before = cosine
     places = [place for place, (name, *_) in enumerate(found, start=1) if name in right]
-    said = f"the first with the answer has place {places[0]}" if places else "none of these holds the answer"
-    columns = "display:grid;grid-template-columns:minmax(0,max-content) minmax(3em,12em) auto;column-gap:.8em"
+    said = (
+        f"the first topic with the answer has place {places[0]}" if places else "no topic with the answer is among them"
+    )
+    columns = "display:grid;grid-template-columns:auto minmax(3em,20%) auto 1fr;column-gap:.6em;align-items:center"
     return (
         f"<div>question: <i>{html.escape(question)}</i></div>"
-        f'<div style="{columns};align-items:center;line-height:1.35;margin:.4em 0;justify-content:start">{rows}</div>'
-        f"<div><b>{said}</b></div>"
+        f'<div style="{columns};line-height:1.3;margin:.4em 0">{rows}</div><div><b>{said}</b></div>'
     )
 
 
@@ -115,60 +117,68 @@ def senses_frame(
         raise ValueError(f"right is {right}; it counts some of {many} sentences")
     middles = np.round((1, -1) * points * (SIDE / 2 - 20) + SIDE / 2, 1)
     places = _beside_points(middles)
+    spelled = [f"{right:z.1f} {up:z.1f}".replace("-", "−") for right, up in points]
     lines, numbers = "", ""
     for number, (middle, place) in enumerate(zip(middles, places, strict=True), start=1):
-        lines += f"M{middle[0]:g} {middle[1]:g}L{place[0]:.0f} {place[1]:.0f}"
+        step = 8 * (place - middle) / np.linalg.norm(place - middle)
+        (x, y), (across, down) = middle + step, place - middle - 2 * step
+        lines += f"M{x:.0f} {y:.0f}l{across:.0f} {down:.0f}"
         numbers += label(*place + (0, 5), str(number))
     marks, legend, told = "", [], []
     for kind, (colour, mark, drawn) in zip(kinds, SENSES, strict=False):
         own = [i for i, sense in enumerate(senses) if sense == kind]
         around = "".join(f"M{middles[i][0]:g} {middles[i][1]:g}{drawn}" for i in own)
-        marks += f'<path d="{around}" fill="{colour}" stroke="#fff"/>'
+        marks += f'<path d="{around}" fill="{colour}" fill-opacity=".5" stroke="{colour}" stroke-width="2"/>'
         legend.append(f'<span style="color:{colour}">{mark}</span> {html.escape(kind)}')
-        told.append(f"{kind}: " + ", ".join(f"{i + 1} at {points[i][0]:.1f} {points[i][1]:.1f}" for i in own))
+        told.append(f"{kind}: " + ", ".join(f"{i + 1} at {spelled[i]}" for i in own))
     drawing = svg(
         SIDE,
         SIDE,
         f'<path d="M1 1H{SIDE - 1}V{SIDE - 1}H1z" fill="none" stroke="#999"/>'
         f'<path d="{lines}" stroke="#999"/>{marks}<g text-anchor="middle">{numbers}</g>',
-        html.escape(f"where the vectors of {word} lie at layer {layer}; {'; '.join(told)}".replace("-", "−")),
+        html.escape(f"where the vectors of {word} lie at layer {layer}; {'; '.join(told)}"),
     )
     listed = ""
     for number, (sentence, sense) in enumerate(zip(sentences, senses, strict=True), start=1):
         colour, mark, _ = SENSES[kinds.index(sense)]
         listed += (
-            f'<div style="padding-left:2.6em;text-indent:-2.6em"><span style="color:{colour}">{mark}</span> '
+            f'<div style="padding-left:1.8em;text-indent:-1.8em"><span style="color:{colour}">{mark}</span> '
             f"{number} {_in_bold(word, sentence)}</div>"
         )
     name = f"layer {layer}" if layer else "layer 0, the input table and positions"
     return (
-        f'<div class="am-beside">{drawing}<div style="line-height:1.25"><div>{" &nbsp; ".join(legend)}</div>'
+        f'<div class="am-beside">{drawing}<div style="line-height:1.25"><div>{" · ".join(legend)}</div>'
         f'<div style="margin-top:.4em">{listed}</div></div></div>'
         f"<div><b>{name}: the nearest other sentence has the same sense for {right} of {many}</b></div>"
     )
 
 
 def _beside_points(middles: np.ndarray) -> np.ndarray:
-    """A place for a number near each point, on no mark and on no other number; away from the crowd, if it can be."""
-    places = np.empty_like(middles)
+    """A place for the number of each point, away from the crowd: on no mark, no other number and no line to one."""
+    places, between = np.empty_like(middles), np.empty((0, 2))
+    rings, turns = np.arange(17, 140, 6), np.linspace(0, math.pi, 13)
     for number, middle in enumerate(middles):
-        others = np.concatenate([np.delete(middles, number, 0), places[:number]])
-        away = middle - middles.mean(0)
-        start = math.atan2(away[1], away[0])
-        turns = [turn * sign for turn in np.linspace(0, math.pi, 13) for sign in (1, -1)]
-        tries = np.array(
-            [
-                middle + far * np.array((math.cos(start + turn), math.sin(start + turn)))
-                for far in range(17, 120, 6)
-                for turn in turns
-            ]
-        )
+        start = math.atan2(*(middle - middles.mean(0))[::-1])
+        ways = start + np.stack([turns, -turns], -1).ravel()
+        steps = np.stack([np.cos(ways), np.sin(ways)], -1)
+        tries = middle + (rings[:, None, None] * steps).reshape(-1, 2)
+        lines = middle + np.linspace(0.3, 0.8, 4)[:, None, None] * (tries - middle)
+        inside = ((tries > 11) & (tries < SIDE - 11)).all(1)
         # Two digits are 18 wide and 14 high; a mark is 14 of each.
-        apart = abs(tries[:, None] - others)
-        free = ((apart[..., 0] > 19) | (apart[..., 1] > 16)).all(1)
-        free &= ((tries > 11) & (tries < SIDE - 11)).all(1)
-        places[number] = tries[free.argmax()]
+        free = (
+            inside
+            & _apart(tries, np.concatenate([middles, places[:number]]), (19, 16))
+            & _apart(tries, between, (11, 8))
+        )
+        clear = free & np.all([_apart(line, places[:number], (11, 8)) for line in lines], 0)
+        chosen = next(fit for fit in (clear, free, inside) if fit.any()).argmax()
+        places[number], between = tries[chosen], np.concatenate([between, lines[:, chosen]])
     return places
+
+
+def _apart(tries: np.ndarray, others: np.ndarray, size: tuple[int, int]) -> np.ndarray:
+    """Which places are so far from all others, to the side or upward."""
+    return (abs(tries[:, None] - others) >= size).any(-1).all(-1)
 
 
 def _in_bold(word: str, sentence: str) -> str:
@@ -204,19 +214,22 @@ def head_frame(words: Sequence[str], weights: Tensor | np.ndarray, layer: int, h
     if weights.ndim != 4 or weights.shape[2:] != (many, many):
         raise ValueError(f"the weights have the shape {weights.shape}; wanted (layer, head, {many}, {many})")
     if not (weights >= 0).all() or not (abs(weights.sum(-1) - 1) <= 1e-3).all():
-        raise ValueError("the weights are no shares: each must be in 0 … 1, and each word's must sum to 1")
+        sums = weights.sum(-1)
+        raise ValueError(
+            f"the least weight is {weights.min():.3g}, those of a word sum to {sums.min():.3g} … {sums.max():.3g}; "
+            "none may be below 0, and those of a word must sum to 1"
+        )
     for name, chosen, number in zip(("layer", "head"), (layer, head), weights.shape, strict=False):
         if not 1 <= chosen <= number:
             raise ValueError(f"there is no {name} {chosen}; the weights have {number}, numbered from 1")
     shares, looks = _shares(weights), weights[layer - 1, head - 1]
     own = shares[layer - 1, head - 1]
-    best = int(own.argmax())
-    said = f"layer {layer}, head {head}: on average {own[best]:.2f} of the weight goes to {SHARES[best][0]}"
+    said = f"layer {layer}, head {head}: on average {own.max():.2f} of the weight goes to {SHARES[own.argmax()][0]}"
     return (
         f'<div class="am-beside">{_map(words, looks)}<div style="line-height:1.25">{_all_heads(shares, layer, head)}'
         "<div>map: a row looks at the columns; darker is more</div>"
-        "<div>small squares: the largest of the five shares of each head; stronger is more</div></div></div>"
-        f"<div><b>{said}</b></div>"
+        "<div>squares: the largest of the five, stronger is more</div>"
+        f"<div><b>{said}</b></div></div></div>"
     )
 
 
@@ -261,11 +274,11 @@ def _all_heads(shares: np.ndarray, layer: int, head: int) -> str:
     ]
     left, top, below = 62, 20, 20 + SQUARE * depth + 12
     rows, said, told = f'<tspan x="{left - 6}" y="14">head</tspan>', "", []
-    columns = "".join(f'<tspan x="{left + SQUARE * place + 9}">{place + 1}</tspan>' for place in range(heads))
+    columns = "".join(f'<tspan x="{left + SQUARE * place + 9}">{place + 1}</tspan>' for place in range(1, heads, 2))
     for row in range(depth):
         rows += f'<tspan x="{left - 6}" y="{top + SQUARE * row + 14}">{"" if row else "layer "}{row + 1}</tspan>'
     signs = "".join(
-        _sign(share, left + SQUARE * column + 9, top + SQUARE * row + 9)
+        _sign(int(share), left + SQUARE * column + 9, top + SQUARE * row + 9)
         for (row, column), share in np.ndenumerate(best)
     )
     for row, ((name, *_), share) in enumerate(zip(SHARES, own, strict=True)):
@@ -277,7 +290,7 @@ def _all_heads(shares: np.ndarray, layer: int, head: int) -> str:
     drawn = (
         f"{_squares(colours, left, top, SQUARE)}{legend}"
         f'<g fill="none"><path d="{signs}" stroke="#000" stroke-width="1.5"/><path d="M{left + SQUARE * (head - 1)} '
-        f'{top + SQUARE * (layer - 1)}h{SQUARE}v{SQUARE}h-{SQUARE}z" stroke="currentColor" stroke-width="3"/></g>'
+        f'{top + SQUARE * (layer - 1)}h{SQUARE}v{SQUARE}h-{SQUARE}z" stroke="#000" stroke-width="4"/></g>'
         f'<text>{said}</text><text text-anchor="end">{rows}</text><text y="14" text-anchor="middle">{columns}</text>'
     )
     wide = max(left + SQUARE * heads, left + 180) + 2

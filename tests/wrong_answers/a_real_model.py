@@ -353,6 +353,63 @@ def other_loop_behind(word, known):
     return by_places(word, known, ends=lambda start, n: range(start + 1, n + 1) if start else range(n, 0, -1))
 
 
+@wrong("split_word", "there is a list within the list")
+def list_of_a_list(word, known):
+    pieces = by_places(word, known)
+    return pieces if pieces == ["[UNK]"] else [pieces]
+
+
+@wrong("split_word", "there is a list within the list")
+def each_in_a_list(word, known):
+    pieces = []
+    for piece in by_places(word, known):
+        if piece == "[UNK]":
+            return [piece]
+        pieces.append([piece])
+    return pieces
+
+
+def appended(word, known, append):
+    pieces, start = [], 0
+    while start < len(word):
+        mark = "##" if start else ""
+        fits = [end for end in range(start + 1, len(word) + 1) if mark + word[start:end] in known]
+        if not fits:
+            return ["[UNK]"]
+        append(pieces, mark, word, start, max(fits))
+        start = max(fits)
+    return pieces
+
+
+@wrong("split_word", "pieces are taken apart into their signs")
+def with_extend(word, known):
+    return appended(word, known, lambda pieces, mark, word, start, end: pieces.extend(mark + word[start:end]))
+
+
+@wrong("split_word", "the whole rest comes out, not the piece")
+def rest_appended(word, known):
+    return appended(word, known, lambda pieces, mark, word, start, end: pieces.append(mark + word[start:]))
+
+
+@wrong("split_word", "each piece lacks its last letter")
+def end_minus_one(word, known):
+    return appended(word, known, lambda pieces, mark, word, start, end: pieces.append(mark + word[start : end - 1]))
+
+
+@wrong("split_word", "the beginning of the word is looked up each time, not that of the rest")
+def looked_up_from_the_start(word, known):
+    pieces, start = [], 0
+    while start < len(word):
+        mark, end = "##" if start else "", len(word)
+        while end > start and mark + word[:end] not in known:
+            end -= 1
+        if end == start:
+            return ["[UNK]"]
+        pieces.append(mark + word[start:end])
+        start = end
+    return pieces
+
+
 @wrong("split_word", "it raises IndexError: string index out of range")
 def letter_behind_the_end(word, known):
     pieces, rest = [], word
@@ -378,7 +435,8 @@ def one_by_one(word, known):
 
 @wrong("split_word", "it returns nothing")
 def return_forgotten(word, known):
-    print(end="".join(by_places(word, known))[:0])
+    pieces = by_places(word, known)
+    pieces.sort(key=lambda piece: 0)
 
 
 @wrong("split_word", "it raises StopIteration:")
