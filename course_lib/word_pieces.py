@@ -57,9 +57,7 @@ class WordPieces:
         self.number_of = {piece: number for number, piece in enumerate(self.pieces)}
         missing = [piece for piece in (PADDING, UNKNOWN, START, END) if piece not in self.number_of]
         if missing:
-            raise ValueError(
-                f"the {len(self.pieces)} pieces are without {', '.join(missing)}; BERT's has them"
-            )
+            raise ValueError(f"the {len(self.pieces)} pieces are without {', '.join(missing)}; BERT's has them")
 
     def __len__(self) -> int:
         return len(self.pieces)

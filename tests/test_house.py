@@ -46,7 +46,7 @@ OUTSIDE = {
     "tools.pages": {"claims", "curriculum", "glossary", "tools.lessons", "tools.seeds"},
     "tools.bench": {
         *("attention", "byte_pairs", "cores", "corpus", "decoding", "language_models", "layers", "masks", "positions"),
-        *("recurrent", "texts", "training", "transformer", "tools.slides"),
+        *("pretrained", "recurrent", "texts", "training", "transformer", "tools.slides"),
     },
     "tools.workbook": {"checks", "files", "tools.lessons"},
     "tools.mutants": {"checks", "tools.lessons"},
