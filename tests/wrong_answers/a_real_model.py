@@ -1533,12 +1533,6 @@ def states_alone(model, sentences):
     return model(words, mask)[0]
 
 
-@wrong("embed", "it raises TypeError: the mask is torch.int64; it must be torch.bool, True where attention is allowed")
-def mask_of_numbers(model, sentences):
-    words, mask = padded(sentences)
-    return mean(model(words, mask.long())[0], mask)
-
-
 @wrong("embed", "it raises ValueError: expected sequence of length 2 at dim 1 (got 3)")
 def not_filled_up(model, sentences):
     words = torch.tensor(sentences)
