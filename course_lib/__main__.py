@@ -344,8 +344,10 @@ ALL = (
 VERBS = {verb.__name__: verb for verb in ALL}
 NEEDED = {
     **dict.fromkeys((test, check, format), set(EXTRAS_MB)),
+    **dict.fromkeys((lab, notebooks, record, restamp, seeds, bench), {"real"}),
     **dict.fromkeys(IN_CLASS, {"teach"}),
-    **dict.fromkeys(ON_SHOW, {"web"}),
+    **dict.fromkeys((slides, site), {"web"}),
+    warm: {"real", "web"},
 }
 
 

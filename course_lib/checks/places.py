@@ -18,7 +18,7 @@ from course_lib.files import ROOT, read_json
 NOTEBOOKS = ROOT / "notebooks"
 HEADING = re.compile(r"^(#+) (?:\d+ · )?(.+)$", re.MULTILINE)
 READ_ON = re.compile(  # in what an exercise says of where to read on
-    r'lesson (?P<lesson>\d)(?:, "(?P<section>[^"]+)")?|exercise (?P<exercise>\d)|glossary\.show\("(?P<term>[^"]+)"\)'
+    r'lesson (?P<lesson>\d+)(?:, "(?P<section>[^"]+)")?|exercise (?P<exercise>\d)|glossary\.show\("(?P<term>[^"]+)"\)'
 )
 
 
