@@ -6,7 +6,7 @@ positions, types of words, an output that is not there.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -272,6 +272,21 @@ class KeptTokens:
 
 
 SHAPES = {"bert": (_bert, _parts_of_bert, BERT_EXTRAS), "gpt2": (_gpt2, _parts_of_gpt2, GPT2_EXTRAS)}
+
+
+# ---- all-MiniLM-L6-v2 ----
+
+
+@cache
+def minilm() -> EncoderOnly:
+    """The model, read once a process. Raises as `minilm_folder`."""
+    return from_pretrained(minilm_folder()).model
+
+
+@cache
+def minilm_pieces() -> WordPieces:
+    """Its word pieces. Raises as `minilm_folder`."""
+    return WordPieces.load(minilm_folder())
 
 
 # ---- sentence vectors ----
