@@ -80,7 +80,7 @@ def pack(clone):
 def test_the_walk_through_prints_what_the_page_says(clone):
     environment = {**os.environ, "PYTHON": sys.executable, "TZ": "UTC"}
     # Nor does make know that it runs inside of another, which it would say.
-    not_passed_on = ("COURSE_", "MAKE", "MFLAGS")
+    not_passed_on = ("ARGS", "COURSE_", "MAKE", "MFLAGS")
     environment = {name: value for name, value in environment.items() if not name.startswith(not_passed_on)}
     environment["PYTHONPATH"] = os.pathsep.join([str(clone), environment["PYTHONPATH"]])
     done = list(steps())
