@@ -310,3 +310,15 @@ def test_equal_shares_have_one_that_is_said_and_bold():
 def test_what_is_no_map_of_the_words_is_refused(change, message):
     with pytest.raises(ValueError, match=message):
         widgets.head_frame(**{"words": WORDS, "weights": WEIGHTS, "layer": 1, "head": 1} | change)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "shown"),
+    [
+        ("Short, with a bank.", "Short, with a <b>bank</b>."),
+        ("In summer our whole village drinks from the bank.", "…our whole village drinks from the <b>bank</b>."),
+        ("The bank lies behind the old mill and the bridge.", "The <b>bank</b> lies behind the old mill and the…"),
+    ],
+)
+def test_of_a_long_sentence_as_much_is_shown_as_fits_in_a_line(sentence, shown):
+    assert shown in widgets.senses_frame("bank", 1, np.zeros((1, 2)), ["river"], [sentence], 0)

@@ -13,6 +13,7 @@ from torch import Tensor
 from course_lib.widgets.drawing import label, svg
 
 MOST_SENTENCES, MOST_WORDS = 12, 16
+IN_A_LINE = 42  # letters of a sentence
 SIDE = 300  # of the map
 SENSES = (  # a colour, a mark in words and the same mark drawn around a point
     ("#0072b2", "●", "m-8 0a8 8 0 1 0 16 0 8 8 0 1 0-16 0"),
@@ -88,7 +89,7 @@ def senses_frame(
     """The vectors of one word in several sentences at a layer, as points of a plane, and the numbered sentences.
 
     Args:
-        word: it is bold where it first stands in a sentence.
+        word: it is bold where it first stands in a sentence, of which as much is shown as fits in a line.
         layer: 0 is what goes into the first layer.
         points: (sentence, 2), each number in −1 … 1, which reach from edge to edge at every layer.
         senses: of the word in each sentence; up to four have a mark and a colour of their own.
@@ -182,11 +183,17 @@ def _apart(tries: np.ndarray, others: np.ndarray, size: tuple[int, int]) -> np.n
 
 
 def _in_bold(word: str, sentence: str) -> str:
+    """The sentence as in a concordance: the word in bold, and of what stands around it as much as fits in a line."""
     match = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", sentence, re.IGNORECASE)
     if match is None:
         raise ValueError(f"{word!r} does not stand in {sentence!r}; each sentence must have it as a word of its own")
-    before, after = html.escape(sentence[: match.start()]), html.escape(sentence[match.end() :])
-    return f"{before}<b>{html.escape(match[0])}</b>{after}"
+    before, after = sentence[: match.start()], sentence[match.end() :]
+    room = IN_A_LINE - len(word)
+    left = max(room // 2, room - len(after))
+    before = before if len(before) <= left else "…" + before[len(before) - left :].partition(" ")[2]
+    right = room - len(before)
+    after = after if len(after) <= right else after[:right].rpartition(" ")[0] + "…"
+    return f"{html.escape(before)}<b>{html.escape(match[0])}</b>{html.escape(after)}"
 
 
 # ---- heads ----
