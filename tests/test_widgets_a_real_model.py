@@ -111,7 +111,7 @@ def test_points_are_drawn_where_they_lie_with_a_mark_for_each_sense(seed):
         own = [sense == one for one in SENSES]
         np.testing.assert_allclose((found - 150) / (130, -130), points[own], atol=0.0005)
     assert set(re.findall(r'style="color:(#\w+)">(.)', frame)) == {("#0072b2", "●"), ("#d55e00", "■")}
-    assert "<b>layer 3: the nearest other sentence has the same sense for 11 of 12</b>" in frame
+    assert "<b>layer 3: nearest sentence of the same sense for 11 of 12</b>" in frame
     told = drawings(frame)[0].get("aria-label")
     assert told.startswith("where the vectors of bank lie at layer 3; of a river: 1 at ")
     coordinates = {
@@ -144,7 +144,7 @@ def test_vectors_that_are_all_the_same_have_a_number_each():
 def test_only_attributes_and_texts_differ_from_layer_to_layer_so_that_points_glide():
     shown = [widgets.senses_frame("bank", layer, drawn_points(layer), SENSES, SENTENCES, 6) for layer in range(7)]
     assert len({re.sub(r'"[^"]*"|>[^<]*<', "", frame) for frame in shown}) == 1
-    assert "<b>layer 0, the input table and positions: the nearest other sentence has the same sense for 6" in shown[0]
+    assert "<b>layer 0, the input: nearest sentence of the same sense for 6" in shown[0]
     assert sum(len(frame.encode()) for frame in shown) < 40_000
 
 
@@ -244,7 +244,7 @@ def test_the_five_shares_are_told_and_the_strongest_is_said(state):
     listed = ", ".join(f"{name} {share:.2f}" for name, share in wanted.items())
     assert told == f"layer {state[0]}, head {state[1]}, mean weight on: {listed}"
     assert re.findall(r'font-weight="bold">([^<]+)<', frame) == [f"{wanted[best]:.2f} {best}"]
-    sentence = f"layer {state[0]}, head {state[1]}: on average {wanted[best]:.2f} of the weight goes to {best}"
+    sentence = f"layer {state[0]}, head {state[1]}: {wanted[best]:.2f} of the weight goes to {best}"
     assert re.findall(r"<b>(.*?)</b>", frame) == [sentence]
 
 

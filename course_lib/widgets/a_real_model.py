@@ -146,11 +146,11 @@ def senses_frame(
             f'<div style="padding-left:1.8em;text-indent:-1.8em"><span style="color:{colour}">{mark}</span> '
             f"{number} {_in_bold(word, sentence)}</div>"
         )
-    name = f"layer {layer}" if layer else "layer 0, the input table and positions"
+    name = f"layer {layer}" if layer else "layer 0, the input"
     return (
-        f'<div class="am-beside">{drawing}<div style="line-height:1.25"><div>{" · ".join(legend)}</div>'
+        f'<div class="am-beside">{drawing}<div style="line-height:1.15"><div>{" · ".join(legend)}</div>'
         f'<div style="margin-top:.4em">{listed}</div></div></div>'
-        f"<div><b>{name}: the nearest other sentence has the same sense for {right} of {many}</b></div>"
+        f"<div><b>{name}: nearest sentence of the same sense for {right} of {many}</b></div>"
     )
 
 
@@ -231,7 +231,7 @@ def head_frame(words: Sequence[str], weights: Tensor | np.ndarray, layer: int, h
             raise ValueError(f"there is no {name} {chosen}; the weights have {number}, numbered from 1")
     shares, looks = _shares(weights), weights[layer - 1, head - 1]
     own = shares[layer - 1, head - 1]
-    said = f"layer {layer}, head {head}: on average {own.max():.2f} of the weight goes to {SHARES[own.argmax()][0]}"
+    said = f"layer {layer}, head {head}: {own.max():.2f} of the weight goes to {SHARES[own.argmax()][0]}"
     return (
         f'<div class="am-beside">{_map(words, looks)}<div style="line-height:1.25">{_all_heads(shares, layer, head)}'
         "<div>map: a row looks at the columns; darker is more</div>"
