@@ -179,7 +179,7 @@ def bench(arguments):
     training = bench.compare, bench.compare_heads, bench.compare_transformers, bench.compare_language_models
     writing = bench.compare_decoding, bench.compare_writing
     cheaper = bench.compare_cores, bench.compare_sharing, bench.compare_positions
-    for measured in (*training, *writing, *cheaper, bench.drag, bench.translate_in_page):
+    for measured in (*training, *writing, *cheaper, bench.compare_pretrained, bench.drag, bench.translate_in_page):
         print(measured(), flush=True, end="\n\n")
 
 
@@ -344,8 +344,10 @@ ALL = (
 VERBS = {verb.__name__: verb for verb in ALL}
 NEEDED = {
     **dict.fromkeys((test, check, format), set(EXTRAS_MB)),
+    **dict.fromkeys((lab, notebooks, record, restamp, seeds, bench), {"real"}),
     **dict.fromkeys(IN_CLASS, {"teach"}),
-    **dict.fromkeys(ON_SHOW, {"web"}),
+    **dict.fromkeys((slides, site), {"web"}),
+    warm: {"real", "web"},
 }
 
 

@@ -1,27 +1,29 @@
-"""The lessons by name, in their order. A lesson's number is its place here, and begins its notebook's file name."""
+"""The lessons by name, in their order, each with the number that begins its notebook's file name."""
 
 from pathlib import Path
 
-LESSONS = (
-    "warm_up",
-    "rnn_bottleneck",
-    "bahdanau_attention",
-    "scaled_dot_product",
-    "multi_head",
-    "transformer_built",
-    "transformer_trained",
-    "taken_apart",
-    "language_models",
-    "further_and_cheaper",
-)
+NUMBERS = {
+    "warm_up": 0,
+    "rnn_bottleneck": 1,
+    "bahdanau_attention": 2,
+    "scaled_dot_product": 3,
+    "multi_head": 4,
+    "transformer_built": 5,
+    "transformer_trained": 6,
+    "taken_apart": 7,
+    "language_models": 8,
+    "further_and_cheaper": 9,
+    "a_real_model": 11,  # 10 is kept for pictures
+}
+LESSONS = tuple(NUMBERS)
 FORMER = {"transformer": "transformer_trained"}  # older workbooks hold both halves in one, whose experiments are here
 
 
 def number_of(lesson: str) -> int:
-    """Its place among the lessons, from 0. Raises ValueError if there is no lesson of that name."""
-    if lesson not in LESSONS:
+    """The number of the lesson. Raises ValueError if there is no lesson of that name."""
+    if lesson not in NUMBERS:
         raise ValueError(f"there is no lesson {lesson!r}; there are {', '.join(LESSONS)}")
-    return LESSONS.index(lesson)
+    return NUMBERS[lesson]
 
 
 def name_of(notebook: Path | str) -> str:

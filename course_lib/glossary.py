@@ -111,7 +111,7 @@ def show(term: str) -> None:
     """Shows the entry of a term as a card; for an unknown term, the nearest ones.
 
     >>> show("boltzman distribution")
-    the glossary has no entry 'boltzman distribution'; the nearest are 'statistical selection'
+    the glossary has no entry 'boltzman distribution'; the nearest are 'statistical selection', 'permutation test'
     """
     try:
         entry = find(term)

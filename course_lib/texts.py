@@ -87,6 +87,13 @@ def python_reference() -> TextCorpus:
     return split(by_name, {name for name in by_name if zlib.crc32(name.encode()) % 10 == 2})  # as in `corpus.part`
 
 
+@lru_cache(maxsize=1)
+def topics() -> dict[str, str]:
+    """The 79 topics of `python_reference` by name, each whole: topics repeat each other."""
+    found = lzma.decompress(REFERENCE.read_bytes()).decode().split("\f")[1:]
+    return dict(topic.split("\n", 1) for topic in found)
+
+
 @lru_cache(maxsize=4)
 def vocabulary(corpus: TextCorpus, size: int = 1024) -> BytePairs:
     """The byte pairs of its training text."""

@@ -380,3 +380,14 @@ def test_the_verb_prints_all_tables_and_leaves_the_threads_as_they_were(corpus, 
     assert decoding.strip().splitlines()[-1].split()[0] == "3"
     timed = "was not timed: no browser was found."
     assert [said.strip() for said in in_page] == [f"an explorer {timed}", f"in the page {timed}"]
+
+
+def test_a_loaded_model_has_a_row_for_each_length(tmp_path):
+    from transformers import BertConfig, BertModel
+
+    BertModel(
+        BertConfig(vocab_size=1000, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=24)
+    ).save_pretrained(tmp_path)
+    title, rows = bench.compare_pretrained(tmp_path, lengths=(4, 9), rounds=2).split("\n\n")
+    assert "transformers" in title
+    assert [row.split()[0] for row in rows.splitlines()] == ["tokens", "4", "9"]

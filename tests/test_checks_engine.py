@@ -418,3 +418,8 @@ def test_of_tensors_in_a_tuple_the_lines_that_change_tensors_are_named():
     asked = Exercise("sum", "rnn_bottleneck", drawn, lambda pair: pair[0] + pair[1], "lesson 1")
     with pytest.raises(Wrong, match=r"it changes its argument pair in place\.\n.*x\.mul_\(2\)"):
         examine(asked, lambda pair: pair[0].add_(pair[1]))
+
+
+def test_an_array_read_backwards_is_an_array():
+    assert engine.plain(np.arange(3)[::-1]).tolist() == [2, 1, 0]
+    assert engine.plain(np.float32(2)).shape == ()

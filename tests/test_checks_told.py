@@ -109,7 +109,7 @@ def test_every_exercise_says_where_to_read_on_and_that_is_there(at_exercises):
     for name, asked in checks.exercises().items():
         text = places.linked(asked.see, asked.lesson, NOTEBOOKS, here)
         links = dict(glossary.LINK.findall(text))
-        assert links, name
+        assert links and not re.search(r"\]\([^)]*\)\d", text), f"{name}: a number is cut in two in {text}"
         for said, target in links.items():
             assert leads_somewhere(target, here), (name, target)
             assert '"' not in said or "#cell-id=" in target or "glossary/" in target, f"{name}: no section {said}"

@@ -136,7 +136,7 @@ each_check = pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__
 
 
 def test_the_lessons_stand_in_their_order_and_are_called_by_their_names():
-    assert [path.stem for path in LESSONS] == [f"{i:02}_{name}" for i, name in enumerate(curriculum.LESSONS)]
+    assert [path.stem for path in LESSONS] == [f"{number:02}_{name}" for name, number in curriculum.NUMBERS.items()]
     for path in LESSONS[1:]:
         assert f'claims.Lesson("{name_of(path)}")' in "\n".join(
             cell.source for cell in reads(path.read_text(encoding="utf-8")).cells

@@ -134,7 +134,7 @@ def test_the_cpu_index_is_asked_only_without_a_card_and_may_be_silent(monkeypatc
 
 def test_the_first_set_up_says_what_comes_and_how_large_it_is(monkeypatch):
     monkeypatch.setattr(environment, "is_installed", lambda: False)
-    assert "PyTorch, JupyterLab and their like, about 1.3 GB" in environment.announcement(NOTHING, cuda=False)
+    assert "PyTorch, JupyterLab and their like, about 1.5 GB" in environment.announcement(NOTHING, cuda=False)
     assert "about 2.0 GB" in environment.announcement(TESTS, cuda=False)
     assert "up to 6 GB (PyTorch with CUDA)" in environment.announcement(NOTHING, cuda=True)
 

@@ -150,7 +150,7 @@ def plain(value: object) -> object:
         return value.detach()
     if isinstance(value, np.ndarray | np.generic):
         try:
-            return torch.as_tensor(value)
+            return torch.as_tensor(np.asarray(value, order="C"))  # torch has no negative steps, as of x[::-1]
         except TypeError:  # of texts, or of anything
             return value.tolist()
     if isinstance(value, Decimal | Fraction):

@@ -12,13 +12,13 @@ from pathlib import Path
 from urllib.parse import quote
 
 from course_lib import glossary
-from course_lib.curriculum import LESSONS, number_of
+from course_lib.curriculum import NUMBERS, number_of
 from course_lib.files import ROOT, read_json
 
 NOTEBOOKS = ROOT / "notebooks"
 HEADING = re.compile(r"^(#+) (?:\d+ · )?(.+)$", re.MULTILINE)
 READ_ON = re.compile(  # in what an exercise says of where to read on
-    r'lesson (?P<lesson>\d)(?:, "(?P<section>[^"]+)")?|exercise (?P<exercise>\d)|glossary\.show\("(?P<term>[^"]+)"\)'
+    r'lesson (?P<lesson>\d+)(?:, "(?P<section>[^"]+)")?|exercise (?P<exercise>\d)|glossary\.show\("(?P<term>[^"]+)"\)'
 )
 
 
@@ -96,8 +96,7 @@ def linked(see: str, lesson: str, home: Path, here: Path) -> str:
             numbered = [cell for words, _, cell in _headings(f"exercises/{stem(lesson)}.ipynb")
                         if words.startswith(f"{found['exercise']} · ")]  # fmt: skip
             place = f"exercises/{stem(lesson)}.ipynb#cell-id={numbered[0]}" if numbered else None
-        elif int(found["lesson"]) < len(LESSONS):
-            of = LESSONS[int(found["lesson"])]
+        elif of := next((name for name, number in NUMBERS.items() if number == int(found["lesson"])), None):
             place = (found["section"] and section(of, found["section"])) or f"{stem(of)}.ipynb"
         return link(found[0], place, home, here) if place else found[0]
 

@@ -4,12 +4,14 @@
 multi-head attention beside torch's own; `compare_transformers` trains the Transformer beside torch's own, and
 `compare_language_models` the decoder alone beside its textbook form; `compare_decoding` and `compare_writing` write
 with and without the past; `compare_cores`, `compare_sharing` and `compare_positions` run lesson 9's cheaper parts
-beside the plain ones; `drag` and `translate_in_page` time explorers, where there is a browser.
+beside the plain ones; `compare_pretrained` runs lesson 11's model beside `transformers`; `drag` and
+`translate_in_page` time explorers, where there is a browser.
 
 It stands outside the floors, as `lessons` does: the verb `bench` imports it, and no module does.
 """
 
 import contextlib
+import importlib.util
 import math
 import os
 import re
@@ -40,6 +42,7 @@ from course_lib.language_models import TransformerLanguageModel
 from course_lib.layers import FeedForward
 from course_lib.masks import causal_mask, window_mask
 from course_lib.positions import LearnedPositions, LinearBiases, RotaryPositions, sinusoidal_table
+from course_lib.pretrained import from_pretrained, minilm_folder
 from course_lib.recurrent import EncoderDecoder
 from course_lib.texts import Windows, python_reference
 from course_lib.tools import slides
@@ -722,6 +725,40 @@ def compare_positions(text: str | None = None, *, rounds: int = 5) -> str:
         f"Tokens a second of computing time: the median of {rounds} rounds of {len(drawn)} batches."
     )
     return f"{title}\n\n{table(models, speeds, 'tokens')}"
+
+
+def compare_pretrained(folder: Path | None = None, *, lengths: Sequence[int] = (16, 64, 256), rounds: int = 9) -> str:
+    """Reads with the model of lesson 11, in this course's parts and in `transformers`; milliseconds a batch, by length.
+
+    Args:
+        folder: of a BERT-shaped model.
+    Raises:
+        AssertionError: the two do not compute the same.
+    """
+    if importlib.util.find_spec("transformers") is None:
+        return "A loaded model was not compared: transformers is not installed; it comes with the extra `test`."
+    from transformers import BertModel  # large, and for this alone
+    from transformers.utils.logging import disable_progress_bar
+
+    disable_progress_bar()
+    folder = folder or minilm_folder()
+    ours, theirs = from_pretrained(folder).model, BertModel.from_pretrained(folder).eval()
+    rows = [f"{'tokens':>6}{'ours':>10}{'transformers':>14}{'ratio':>8} (lowest to highest)"]
+    with one_thread(), torch.no_grad():
+        for length in lengths:
+            words = torch.randint(1000, (8, length))
+            one, two = partial(ours, words), partial(theirs, words)
+            assert_close(one()[0], two().last_hidden_state, atol=1e-4, rtol=1e-4)
+            times = [(seconds(one), seconds(two)) for _ in range(rounds)]
+            ratios = sorted(own / other for own, other in times)
+            own, other = (1000 * statistics.median(way) for way in zip(*times, strict=True))
+            middle = statistics.median(ratios)
+            rows.append(f"{length:>6,}{own:>10.1f}{other:>14.1f}{middle:>8.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})")
+    title = (
+        "A loaded model beside transformers' with the same weights: 8 texts at once, one thread.\n"
+        f"Milliseconds, the median of {rounds} rounds; ratio: ours divided by theirs."
+    )
+    return "\n".join([title, "", *rows])
 
 
 TYPE = "(line, text) => { line.value = text; line.dispatchEvent(new Event('input', { bubbles: true })); }"

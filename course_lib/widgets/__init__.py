@@ -3,6 +3,7 @@
 A file per lesson holds its frames; all that a lesson calls stands here.
 """
 
+from course_lib.widgets.a_real_model import answers_frame, head_frame, senses_frame
 from course_lib.widgets.bahdanau_attention import attention_frame
 from course_lib.widgets.further_and_cheaper import cache_frame, rotary_frame, tiles_frame
 from course_lib.widgets.heads import AttentionHeads
@@ -51,4 +52,7 @@ __all__ = [
     "rotary_frame",
     "tiles_frame",
     "cache_frame",
+    "answers_frame",
+    "senses_frame",
+    "head_frame",
 ]
