@@ -26,7 +26,7 @@ STYLES = {  # what JupyterLab would do otherwise with cells and code inside an o
     "td": "text-align:left",
     "pre": "background:rgba(128,128,128,.12);padding:.4em .8em;margin:.3em 0;overflow-x:auto",
 }
-LINK = re.compile(r"\[([^\]]+)\]\(([^)\s]+)\)")
+LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])+)\]\(([^)\s]+)\)")  # its text may have brackets of its own: [CLS]
 
 
 @dataclass(frozen=True)

@@ -354,21 +354,23 @@ def test_the_verb_prints_all_tables_and_leaves_the_threads_as_they_were(corpus, 
     monkeypatch.setattr(bench, "LESSON_TOKENS", 260)
     monkeypatch.setattr(bench, "LESSON", SMALL)
     monkeypatch.setattr(bench, "compare_positions", partial(bench.compare_positions, TEXT, rounds=2))
+    monkeypatch.setattr(bench, "compare_pretrained", partial(bench.compare_pretrained, lengths=[5], rounds=2))
     monkeypatch.setattr(bench.shutil, "which", lambda _: None)
     before = torch.get_num_threads()
     front_door.bench([])
     assert torch.get_num_threads() == before
     told = capsys.readouterr().out
     titles = (
-        "Multi-head|Training a T|Training a l|Greedy|A language|Attention of|Heads that|Positions|Dragging|Translating"
+        "Multi-head|Training a T|Training a l|Greedy|A language|Attention of|Heads that|Positions|A loaded|Dragging|"
+        "Translating"
     )
     tables = re.split(titles, told)
-    models, heads, transformers, language_models, decoding, writing, cores, sharing, positions, *in_page = tables
+    models, heads, training, language_models, decoding, writing, cores, sharing, positions, loaded, *in_page = tables
     rows = models.split("relative\n")[1].strip().splitlines()
     assert [re.split(r"  +", row)[0] for row in rows] == list(bench.SCORES)
     assert rows[0].endswith(" 1.00")
     assert heads.strip().splitlines()[-1].startswith("2 × 3 × 8 ")
-    rows = transformers.split("relative\n")[1].strip().splitlines()
+    rows = training.split("relative\n")[1].strip().splitlines()
     assert [re.split(r"  +", row)[0] for row in rows] == ["nn.Transformer", "ours"]
     rows = language_models.split("relative\n")[1].strip().splitlines()
     assert [re.split(r"  +", row)[0] for row in rows] == ["textbook", "ours"]
@@ -377,6 +379,7 @@ def test_the_verb_prints_all_tables_and_leaves_the_threads_as_they_were(corpus, 
     assert [row.split()[0] for row in sharing.strip().splitlines()[-3:]] == ["8", "2", "1"]
     rows = positions.split("relative\n")[1].strip().splitlines()
     assert [row.split()[0] for row in rows] == ["sinusoidal", "rotary", "ALiBi"]
+    assert loaded.strip().splitlines()[-1].split()[0] == "5"
     assert decoding.strip().splitlines()[-1].split()[0] == "3"
     timed = "was not timed: no browser was found."
     assert [said.strip() for said in in_page] == [f"an explorer {timed}", f"in the page {timed}"]

@@ -32,6 +32,8 @@ def pack(value):
         return [pack(item) for item in value]
     if isinstance(value, dict):
         return {"dict": [[pack(name), pack(item)] for name, item in value.items()]}
+    if isinstance(value, (set, frozenset)):
+        return {"set": [pack(item) for item in value]}
     try:
         return _pack_numbers(value)
     except Exception:
@@ -71,6 +73,8 @@ def unpack(packed):
             return type(str(packed["other"]), (), {})()
         if "dict" in packed:
             return {unpack(name): unpack(item) for name, item in packed["dict"]}
+        if "set" in packed:
+            return {unpack(item) for item in packed["set"]}
         dtype, shape = DTYPES[packed["dtype"]], packed["shape"]
         data = bytearray(base64.b64decode(packed["data"]))
         flat = torch.frombuffer(data, dtype=dtype) if data else torch.empty(0, dtype=dtype)

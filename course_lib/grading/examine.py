@@ -37,7 +37,7 @@ def question_for_kernel(asked: Exercise | Question, expression: str, seed: int) 
         inputs = [{n: courier.pack(value) for n, value in case.arguments.items()} for case in cases_of(asked, seed)]
         if '"other":' in json.dumps([[*packed.values()] for packed in inputs]):
             raise ValueError(
-                f"{asked.name}: an input is neither number, text, list, dict nor tensor; let drive make it"
+                f"{asked.name}: an input is neither number, text, list, set, dict nor tensor; let drive make it"
             )
         if asked.drive is not None:
             source = textwrap.dedent(inspect.getsource(asked.drive))

@@ -42,7 +42,7 @@ TRANSLATED = [
     "this red cat that the dog hears does not eat",
 ]
 TO_DO = "Here you see what there is to do. To do it and be told at once what is right, start the course: `make lab`."
-README_ROW = re.compile(r"^\| (\d) \| \[(.+?)\]\(notebooks/(.+?)\.ipynb\) \| (.+?) \|$", re.MULTILINE)
+README_ROW = re.compile(r"^\| (\d+) \| \[(.+?)\]\(notebooks/(.+?)\.ipynb\) \| (.+?) \|$", re.MULTILINE)
 SIGNATURE = re.compile(r"<dl>\n(<dd>.*?)</dl>", re.DOTALL)
 PARAGRAPH = re.compile(r"<p>(.+?)</p>", re.DOTALL)
 WHAT_HAPPENS = re.compile(r"<p><strong>What happens\.</strong>\s*(.+?)</p>", re.DOTALL)
