@@ -24,9 +24,10 @@ class Lab:
 
     Args:
         folder: for the log, and for settings that are not the user's.
+        environment: further variables of the server and its kernels.
     """
 
-    def __init__(self, course, folder, *arguments):
+    def __init__(self, course, folder, *arguments, environment=()):
         self.course, self.log = course, folder / "lab.txt"
         own = {
             "JUPYTER_CONFIG_DIR": "config",
@@ -36,6 +37,7 @@ class Lab:
         }
         self.environment = {
             **os.environ,
+            **dict(environment),
             **{name: str(folder / place) for name, place in own.items()},
             "PYTHONPATH": os.pathsep.join(filter(None, [str(course), os.environ.get("PYTHONPATH")])),
         }

@@ -1,11 +1,9 @@
 """What every lesson must have, whatever it teaches; and that each of these checks can fail."""
 
 import ast
-import os
 import re
 from pathlib import Path
 
-import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from nbformat.v4.nbjson import reads, writes  # as it is: nbformat.read would mend what is wrong with cell ids
@@ -13,7 +11,7 @@ from nbformat.v4.nbjson import reads, writes  # as it is: nbformat.read would me
 from course_lib import curriculum
 from course_lib.claims import MIME, NOT, boxes, ledger, missing_boxes
 from course_lib.curriculum import name_of
-from course_lib.tools import lessons, seeds
+from course_lib.tools import lessons
 
 LESSONS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
 LARGEST = 1_500_000  # bytes
@@ -147,16 +145,6 @@ def test_the_lessons_stand_in_their_order_and_are_called_by_their_names():
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_lesson(path, check):
     assert check(reads(path.read_text(encoding="utf-8")), name_of(path)) == []
-
-
-@pytest.mark.notebook
-@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
-def test_a_lesson_says_the_same_on_the_plainest_processor(path, tmp_path):
-    """Its asserts hold the prose to what comes out; nbval runs them on all that this processor has."""
-    variables = {**seeds.SETS["plain"], "COURSE_CACHE": str(tmp_path), "COURSE_MODE": "strict"}
-    executed = lessons.execute(path, {**os.environ, **variables})
-    saved = {box["id"]: box["verdict"] for box in boxes(nbformat.read(path, as_version=4))}
-    assert {box["id"]: box["verdict"] for box in boxes(executed)} == saved
 
 
 # ---- a notebook that pleases every check, and one that displeases each ----

@@ -11,6 +11,7 @@ from PIL import Image
 from running_lab import Lab, own_copy
 
 from browser.judges import Watch
+from course_lib.tools import seeds
 
 ROOT = Path(__file__).parent.parent.parent
 SCREENSHOTS = ROOT / "build" / "screenshots"
@@ -84,9 +85,15 @@ def page(browser, request):
 
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
-    """JupyterLab as `make lab` starts it, on a copy of the course, so that no learner's workbook is touched."""
+    """JupyterLab as `make lab` starts it, on a copy of the course, so that no learner's workbook is touched.
+
+    Its kernels have the plainest instruction set, and models that were trained with it: nbval runs the lessons on all
+    that this processor has.
+    """
     folder = tmp_path_factory.mktemp("lab")
-    with Lab(own_copy(ROOT, folder / "course"), folder, "--LabApp.expose_app_in_browser=True") as running:
+    kernels = {**seeds.SETS["plain"], "COURSE_CACHE": str(Path(os.environ["COURSE_CACHE"]) / "plain")}
+    course = own_copy(ROOT, folder / "course")
+    with Lab(course, folder, "--LabApp.expose_app_in_browser=True", environment=kernels) as running:
         yield running
 
 

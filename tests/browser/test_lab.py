@@ -1,8 +1,13 @@
-"""Each lesson in JupyterLab, as a learner has it: all cells run, and everything that moves is moved by keyboard."""
+"""Each lesson in JupyterLab, as a learner has it: all cells run, and everything that moves is moved by keyboard.
 
+It must say what it says when saved, and its asserts must hold, on the plainest processor too.
+"""
+
+import nbformat
 import pytest
 
 from browser import widgets
+from course_lib.claims import MIME, boxes
 from course_lib.tools import lessons
 
 pytestmark = pytest.mark.browser
@@ -11,6 +16,8 @@ PICTURED = "flashlight-explorer"
 CELLS = """() => jupyterapp.shell.currentWidget.content.widgets.filter((cell) => cell.model.type === "code").map(
   (cell) => ({id: cell.model.id, count: cell.model.executionCount,
               errors: cell.model.outputs.toJSON().filter((output) => output.output_type === "error")}))"""
+VERDICTS = f"""() => jupyterapp.shell.currentWidget.content.model.toJSON().cells.flatMap((cell) => cell.outputs ?? [])
+  .map((output) => output.data?.["{MIME}"]).filter(Boolean).map((box) => [box.id, box.verdict])"""
 FINISHED = f"""() => {{
   const cells = ({CELLS})();
   return cells.some((cell) => cell.errors.length) || cells.at(-1).count !== null;
@@ -36,6 +43,8 @@ def test_a_lesson_runs_and_moves(path, open_notebook, page, shoot, show):
     page.wait_for_function(FINISHED, timeout=600_000)
     page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=600_000)  # a cell is counted when it begins
     assert [cell for cell in page.evaluate(CELLS) if cell["errors"]] == []
+    saved = boxes(nbformat.read(path, as_version=4))
+    assert page.evaluate(VERDICTS) == [[box["id"], box["verdict"]] for box in saved]
     explorers, predictions = (page.locator(f".am-{kind}").element_handles() for kind in ("explorer", "prediction"))
     assert (len(explorers), len(predictions)) == widgets.saved(path)
     for explorer in explorers:
