@@ -47,6 +47,7 @@ def split_cases(generator: torch.Generator) -> list[Case]:
         ("a letter that comes again and again", "aaaaaa", {"a", "aa", "##a", "##aa", "##aaa", "##aaaaaa"}),
         ("a long piece at the end", "reset", {"r", "re", "##s", "##se", "##set"}),
         ("one piece twice", "tomtoms", {"tom", "##tom", "##s"}),
+        ("a word with a capital and an accent", "Zürichs", {"zürich", "zurich", "Zürich", "##s"}),
         ("a word drawn from e, i, t and its two pieces", some_word, {some_word[:cut], f"##{some_word[cut:]}"}),
         *((f"{many} letters", letters(many), drawn(6, True)) for many in (7, 9, 12)),
         *((f"{many} letters, not all of which are known", letters(many, "abc"), drawn(6, False)) for many in (5, 6)),
@@ -337,12 +338,28 @@ def always_from_the_beginning(word, known):
 
 
 @SPLIT_WORD.slip(
-    "there are two pieces at most", "The rest may need more than one piece: a loop goes on until nothing is left."
+    "there are two pieces at most",
+    "The rest may need more than one piece: a loop goes on until nothing is left, and no piece has more than one ##.",
 )
 def two_at_most(word, known):
     first = splitting()(word, known)[:1]
     rest = word[len(first[0]) :]
     return first if not rest or first == ["[UNK]"] else [*first, f"##{rest}"] if f"##{rest}" in known else ["[UNK]"]
+
+
+SPLIT_WORD.slip("[UNK] has lost its brackets", 'The unknown piece is "[UNK]", with its brackets.')(
+    splitting(lost=lambda word, found, rest: ["UNK"])
+)
+SPLIT_WORD.slip("None comes out of an unknown word", "Where no piece fits, a list is wanted, too: the one with [UNK].")(
+    splitting(lost=lambda word, found, rest: None, finish=lambda found: found)
+)
+SPLIT_WORD.slip(
+    "the first end that is not known gives up",
+    "`else` belongs to the `for`, not to the `if`: only when no end was left is the word unknown.",
+)(lambda word, known: [word] if word in known else ["[UNK]"])
+SPLIT_WORD.slip("pieces and the rest come out", "One list is wanted: the pieces.")(
+    lambda word, known: (splitting()(word, known), "")
+)
 
 
 @SPLIT_WORD.slip(
@@ -377,7 +394,9 @@ def vector_cases(generator: torch.Generator) -> list[Case]:
     def given(lengths: tuple[int, ...], d: int) -> tuple[torch.Tensor, torch.Tensor]:
         return draw(len(lengths), max(lengths), d), up_to(*lengths)
 
-    by_hand = torch.tensor([[[1.0, 6.0], [3.0, 0.0], [80.0, 90.0]], [[2.0, 1.0], [3.0, 5.0], [1.0, 3.0]]])
+    by_hand = torch.tensor(
+        [[[1.0, 6.0, 2.0], [3.0, 0.0, 4.0], [80.0, 90.0, 70.0]], [[2.0, 1.0, 0.0], [3.0, 5.0, 1.0], [1.0, 3.0, 5.0]]]
+    )
     loud, loud_mask = given((2, 5, 3), 4)
     double, double_mask = given((3, 1, 2), 4)
     crossed, crossed_mask = given((4, 2), 3)
@@ -434,6 +453,10 @@ SENTENCE_VECTOR.slip("True and False have changed places", "True marks the sente
     lambda states, mask: pooled()(states, ~mask)
 )
 OWN_COUNT = "Each sentence is divided by the number of *its* tokens: one count for each row of the mask."
+SENTENCE_VECTOR.slip(
+    "each sentence's count divides a column, not its row",
+    "A count of shape (batch,) beside (batch, d) is laid along d. With keepdim=True it is (batch, 1).",
+)(lambda states, mask: (states * mask[:, :, None]).sum(1) / mask.sum(1))
 SENTENCE_VECTOR.slip("all sentences are divided by the same count, that of all tokens", OWN_COUNT)(
     pooled(divide=lambda own: own.sum())
 )
@@ -533,10 +556,11 @@ def nearest_cases(generator: torch.Generator) -> list[Case]:
         """Vectors of very different lengths, shifted so that not all directions are alike."""
         return draw(n, d) * (0.2 + 5 * torch.rand(n, 1, generator=generator))
 
-    by_hand = torch.tensor([[9.0, 12.0, 0.0], [2.0, 1.0, 2.0], [-2.0, -1.0, 2.0]])
+    by_hand = torch.tensor([[9.0, 12.0, 0.0], [2.0, 1.0, 2.0], [-2.0, -1.0, 2.0], [0.0, -6.0, 0.0]])
+    hardly = torch.tensor([[1.0, 0.11], [1.0, 0.14], [2.0, 0.25], [0.0, 1.0]])  # 0.994, 0.990, 0.992
     near = torch.tensor([1.0, 2.0, 4.0, 3.0])
     inputs = [
-        ("three vectors, of which the longest is not the nearest", torch.tensor([1.0, 2.0, 2.0]), by_hand, 2),
+        ("four vectors, of which the longest is not the nearest", torch.tensor([1.0, 2.0, 2.0]), by_hand, 2),
         ("all are asked for", draw(3), stretched(4, 3), 4),
         ("one is asked for", draw(3), stretched(5, 3), 1),
         ("six vectors, three asked for", 4 * draw(4), stretched(6, 4), 3),
@@ -545,6 +569,9 @@ def nearest_cases(generator: torch.Generator) -> list[Case]:
         ("all point away from the query", torch.tensor([1.0, 2.0, 3.0]), -stretched(6, 3).abs(), 3),
         ("all are nearly of the query's direction", near, near + stretched(6, 4) / 5, 3),
         ("a single vector", draw(3), stretched(1, 3), 1),
+        ("cosines that differ in the third digit", torch.tensor([3.0, 0.0]), hardly[[2, 0, 1, 3]], 3),
+        ("a short vector among the nearest", near, torch.stack([0.01 * near, -near, near.flip(0), draw(4)]), 2),
+        ("one that points straight the other way", near, torch.stack([-near, near.flip(0), near, 2 * near - 1]), 4),
         ("many vectors", draw(8), stretched(some(18, 24), 8), some(5, 9)),
         ("float64", draw(4).double(), stretched(6, 4).double(), 3),
         ("vectors that do not lie in order in memory", draw(4), stretched(6, 4).T.contiguous().T, 3),
@@ -579,6 +606,10 @@ NEAREST.slip(
     "the vectors are normed along the wrong axis",
     "Each vector is a row of (n, d). Along which axis do its numbers lie?",
 )(ranked(lambda query, vectors: F.normalize(vectors, dim=0) @ query))
+NEAREST.slip(
+    "each vector's length divides a column, not its row",
+    "Lengths of shape (n,) beside (n, d) are laid along d. With keepdim=True they are (n, 1).",
+)(lambda query, vectors, k: ((vectors / vectors.norm(dim=1)) @ query).topk(k).indices.tolist())
 NEAREST.slip("a length is taken for the sum of the numbers", "A length is √(v · v).")(
     ranked(lambda query, vectors: vectors @ query / vectors.sum(1))
 )
@@ -807,6 +838,7 @@ def merged_cases(generator: torch.Generator) -> list[Case]:
         ("an alpha that is no whole number", *given(4, 3, 2, 2.5)),
         ("an alpha of 0", *given(3, 4, 2, 0)),
         ("an update that is 0, as before training", draw(3, 4), draw(2, 4), torch.zeros(3, 2), 16),
+        ("a rank larger than what goes in", *given(4, 2, 3, 4)),
         ("a larger matrix", *given(some(7, 12), some(7, 12), 4, some(5, 12))),
         ("float64", *(one.double() if torch.is_tensor(one) else one for one in given(4, 3, 2, 5))),
         ("matrices that do not lie in order in memory", *crossed),
@@ -863,6 +895,13 @@ MERGED.slip(
 MERGED.slip("the last of the r directions is left out", "B A is a sum of r products. Where does your loop end?")(
     merging(product=lambda down, up: up[:, :-1] @ down[:-1])
 )
+MERGED.slip("the first of the r directions is left out", "B A is a sum of r products. Where does your loop begin?")(
+    merging(product=lambda down, up: up[:, 1:] @ down[1:])
+)
+MERGED.slip("only the last of the r directions is there", "Is each direction added to the sum, or does it replace it?")(
+    merging(product=lambda down, up: up[:, -1:] @ down[-1:])
+)
+MERGED.slip("alpha is divided by the square of r", FACTOR)(merging(lambda alpha, r, *_: alpha / r**2))
 MERGED.slip("the update is taken away", "What the two ways gave was added: so is the update.")(
     merging(join=lambda weight, update: weight - update)
 )
@@ -889,8 +928,8 @@ MERGED.slip("the result is turned round", "nn.Linear wants (out, in), the shape 
 # ---- embed(model, sentences) ----
 
 
-def drive_embed(answer, sentences, seed, heads=2, layers=2):
-    """An untrained encoder, each seed another, that gives its states."""
+def drive_embed(answer, sentences, seed, width):
+    """An untrained encoder, each seed another, that gives its states; and whether it is left as it was."""
     import torch
 
     from course_lib.layers import PostNorm
@@ -899,10 +938,14 @@ def drive_embed(answer, sentences, seed, heads=2, layers=2):
 
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        shape = {"model_size": 8, "heads": heads, "layers": layers, "feed_forward_size": 16}
+        shape = {"model_size": width, "heads": 2, "layers": 2, "feed_forward_size": 16}
         model = EncoderOnly(20, **shape, residual=PostNorm, embedding=NoOutput).eval()
+    before = [own.clone() for own in model.parameters()]
     with torch.no_grad():
-        return answer(model, sentences)
+        found = answer(model, sentences)
+    if model.training or not all(map(torch.equal, before, model.parameters())):
+        raise ValueError("your function changes the model, which others use after it: leave it as it is")
+    return found
 
 
 def embed_cases(generator: torch.Generator) -> list[Case]:
@@ -921,9 +964,14 @@ def embed_cases(generator: torch.Generator) -> list[Case]:
         ("the longest in the middle", of(2, 6, 4)),
         ("the same words with and without company", [shared := of(3)[0], shared, of(8)[0]]),
         ("as many sentences as words", of(4, 2, 3, 1)),
+        ("two of one length, with another between them", of(2, 4, 2)),
         ("many sentences", of(*(some(1, 9) for _ in range(6)), 9)),
+        ("a long sentence, and a wider model", of(3, 40)),
     ]
-    return [Case(about, {"sentences": sentences, "seed": some(0, 10_000)}) for about, sentences in inputs]
+    return [
+        Case(about, {"sentences": sentences, "seed": some(0, 10_000), "width": 12 if "wider" in about else 8})
+        for about, sentences in inputs
+    ]
 
 
 def filled(sentences, front=False, n=None):
@@ -1009,6 +1057,17 @@ EMBED.slip(
     "the vectors stand in another order than the sentences",
     "Sorting by length is allowed, if each vector goes back to the place of its sentence.",
 )(lambda model, sentences: EMBED.right(model, sorted(sentences, key=len, reverse=True)))
+
+
+@EMBED.slip(
+    "the vectors stand group by group, not in the order of the sentences",
+    "Each vector goes back to the place of its sentence, also when sentences of one length are read together.",
+)
+def grouped(model, sentences):
+    lengths = dict.fromkeys(map(len, sentences))  # in the order in which they come
+    return EMBED.right(model, [words for length in lengths for words in sentences if len(words) == length])
+
+
 STATES = "Wanted is the mean of the states of a sentence's own words. That was right in what you were given."
 EMBED.slip("the first word stands for the sentence", STATES)(embedding(pool=lambda states, mask: states[:, 0]))
 EMBED.slip("the last word stands for the sentence", STATES)(embedding(pool=last_own))
@@ -1068,7 +1127,7 @@ ADJUSTED_NUMBERS = Question(
         Misconception("that is one matrix", "A layer has two such matrices, and there are six layers.", 4 * 768),
         Misconception("that is one layer", "There are six layers.", 2 * 4 * 768),
         Misconception("that is one of A and B, of a single matrix", f"{BOTH} Then count the matrices.", 4 * 384),
-        Misconception("that is twice as many", "Only the query's and the value's matrix are adjusted, in six layers. Key and output stay.", 6 * 4 * 4 * 768),
+        Misconception("that is twice as many", "Is r = 4 (the lesson took 8)? Are there six layers, and two matrices in each, the query's and the value's?", 6 * 4 * 4 * 768),
         Misconception("three matrices a layer are counted", "Only queries and values are adjusted: two matrices a layer.", 6 * 3 * 4 * 768),
         Misconception("all numbers of the matrices are counted", FROZEN, 6 * 2 * 384 * 384),
         Misconception("all numbers of one matrix are counted", FROZEN, 384 * 384),

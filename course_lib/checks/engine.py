@@ -150,7 +150,7 @@ def plain(value: object) -> object:
         return value.detach()
     if isinstance(value, np.ndarray | np.generic):
         try:
-            return torch.as_tensor(np.asarray(value, order="C"))  # torch has no negative steps, as of x[::-1]
+            return torch.as_tensor(np.array(value, order="C"))  # torch has no negative steps, as of x[::-1]
         except TypeError:  # of texts, or of anything
             return value.tolist()
     if isinstance(value, Decimal | Fraction):
@@ -410,7 +410,8 @@ def _where_right(exercise: Exercise, tried: Sequence[Tried]) -> str:
 def _like_a_slip(exercise: Exercise, wrong: Sequence[Tried]) -> str | None:
     """Which misconception gives the same on most inputs that fail, the smallest among them, though not on all."""
     wrong = [one for one in wrong if not _hidden(one[1])]
-    if len(wrong) < 3:
+    results = [plain(outcome.result) for _, outcome, _ in wrong]
+    if len(wrong) < 3 or all(same(result, results[0], 0.0) for result in results):  # which many mistakes would give
         return None
     found = [m for m in exercise.misconceptions if _gives(exercise, m, wrong[0], hidden=False)]
     alike = [sum(_gives(exercise, m, one, hidden=False) for one in wrong) for m in found]

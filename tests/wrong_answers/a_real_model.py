@@ -682,7 +682,7 @@ def list_of_tensors(states, mask):
     return [own[its].mean(0) for own, its in zip(states, mask, strict=True)]
 
 
-@wrong("sentence_vector", "the result holds NaN in 2 of 4 places")
+@wrong("sentence_vector", "the result holds NaN in 3 of 6 places")
 def filled_with_infinity(states, mask):
     return (states.masked_fill(~mask[:, :, None], -torch.inf) * mask[:, :, None]).sum(1) / mask.sum(1)[:, None]
 
@@ -1616,3 +1616,62 @@ for value, says in (
 right_value("adjusted_numbers", 36_864)
 right_value("adjusted_numbers", 6 * 2 * 2 * 4 * 384.0)
 right_value("adjusted_numbers", torch.tensor(36_864))
+
+
+@wrong("split_word", "there are two pieces at most")
+def ever_more_marks(word, known):
+    pieces, mark = [], ""
+    while word:
+        for end in range(len(word), 0, -1):
+            if mark + word[:end] in known:
+                pieces.append(mark + word[:end])
+                word, mark = word[end:], mark + "##"
+                break
+        else:
+            return ["[UNK]"]
+    return pieces
+
+
+@wrong("sentence_vector", "each sentence's count divides a column, not its row")
+def count_without_keepdim(states, mask):
+    return torch.einsum("bnd,bn->bd", states, mask.to(states)) / mask.sum(1)
+
+
+@wrong("nearest", "each vector's length divides a column, not its row")
+def norm_without_keepdim(query, vectors, k):
+    return torch.argsort(-(vectors / vectors.norm(dim=1)) @ (query / query.norm()))[:k]
+
+
+@wrong("nearest", "the entries are right, in another order")
+def two_digits(query, vectors, k):
+    cosines = [round(float(query @ v / (query.norm() * v.norm())), 2) for v in vectors]
+    return sorted(range(len(cosines)), key=lambda row: cosines[row], reverse=True)[:k]
+
+
+@wrong("embed", "the vectors stand group by group, not in the order of the sentences")
+def groups_left_as_they_are(model, sentences):
+    groups = {}
+    for words in sentences:
+        groups.setdefault(len(words), []).append(words)
+    return torch.cat([model(torch.tensor(group))[0].mean(1) for group in groups.values()])
+
+
+@wrong(
+    "embed",
+    "it raises RuntimeError: The expanded size of the tensor (8) must match the existing size (12) at non-singleton "
+    "dimension 0. Target sizes: [8]. Tensor sizes: [12]",
+)
+def eight_numbers_typed(model, sentences):
+    found = torch.zeros(len(sentences), 8)
+    for row, words in enumerate(sentences):
+        found[row] = model(torch.tensor([words]))[0][0].mean(0)
+    return found
+
+
+@wrong("embed", "it raises ValueError: your function changes the model, which others use after it: leave it as it is")
+def model_in_training(model, sentences):
+    model.train()
+    for part in model.modules():
+        if isinstance(part, torch.nn.Dropout):
+            part.p = 0.0
+    return torch.stack([model(torch.tensor([words]))[0][0].mean(0) for words in sentences])
