@@ -73,7 +73,7 @@ def test_what_a_verb_needs_is_added_once_and_stays(fresh_venv):
 
 def test_the_tests_have_what_every_verb_needs(fresh_venv):
     environment.complete_venv(TESTS)
-    assert fresh_venv[-1].endswith("-e .[teach,test,web]")
+    assert fresh_venv[-1].endswith("-e .[real,teach,test,web]")
     before = len(fresh_venv)
     for extras in [*front_door.NEEDED.values(), NOTHING]:
         environment.complete_venv(extras)
@@ -135,7 +135,7 @@ def test_the_cpu_index_is_asked_only_without_a_card_and_may_be_silent(monkeypatc
 def test_the_first_set_up_says_what_comes_and_how_large_it_is(monkeypatch):
     monkeypatch.setattr(environment, "is_installed", lambda: False)
     assert "PyTorch, JupyterLab and their like, about 1.5 GB" in environment.announcement(NOTHING, cuda=False)
-    assert "about 2.0 GB" in environment.announcement(TESTS, cuda=False)
+    assert "about 2.3 GB" in environment.announcement(TESTS, cuda=False)
     assert "up to 6 GB (PyTorch with CUDA)" in environment.announcement(NOTHING, cuda=True)
 
 

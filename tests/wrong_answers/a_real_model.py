@@ -1675,3 +1675,46 @@ def model_in_training(model, sentences):
         if isinstance(part, torch.nn.Dropout):
             part.p = 0.0
     return torch.stack([model(torch.tensor([words]))[0][0].mean(0) for words in sentences])
+
+
+@wrong("split_word", "[UNK] has lost its brackets")
+def unknown_without_brackets(word, known):
+    return by_places(word, known, lost=lambda pieces, *_: ["UNK"])
+
+
+@wrong("split_word", "None comes out of an unknown word")
+def returned_nothing(word, known):
+    found = by_places(word, known)
+    if found != ["[UNK]"]:
+        return found
+
+
+@wrong("split_word", "the first end that is not known gives up")
+def only_whole_words(word, known):
+    for end in range(len(word), 0, -1):
+        return [word[:end]] if word[:end] in known else ["[UNK]"]
+
+
+@wrong("split_word", "pieces and the rest come out")
+def with_what_is_left(word, known):
+    return by_places(word, known), ""
+
+
+@wrong("merged", "the first of the r directions is left out")
+def loop_from_one(weight, down, up, alpha):
+    out = weight.clone()
+    for i in range(1, len(down)):
+        out += alpha / len(down) * torch.outer(up[:, i], down[i])
+    return out
+
+
+@wrong("merged", "only the last of the r directions is there")
+def assigned_not_added(weight, down, up, alpha):
+    for i in range(len(down)):
+        update = torch.outer(up[:, i], down[i])
+    return weight + alpha / len(down) * update
+
+
+@wrong("merged", "alpha is divided by the square of r")
+def squared_rank(weight, down, up, alpha):
+    return weight + alpha / down.shape[0] ** 2 * (up @ down)
