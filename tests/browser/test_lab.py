@@ -7,7 +7,7 @@ import nbformat
 import pytest
 
 from browser import widgets
-from course_lib.claims import MIME, boxes
+from course_lib.claims import boxes
 from course_lib.tools import lessons
 
 pytestmark = pytest.mark.browser
@@ -16,8 +16,7 @@ PICTURED = "flashlight-explorer"
 CELLS = """() => jupyterapp.shell.currentWidget.content.widgets.filter((cell) => cell.model.type === "code").map(
   (cell) => ({id: cell.model.id, count: cell.model.executionCount,
               errors: cell.model.outputs.toJSON().filter((output) => output.output_type === "error")}))"""
-VERDICTS = f"""() => jupyterapp.shell.currentWidget.content.model.toJSON().cells.flatMap((cell) => cell.outputs ?? [])
-  .map((output) => output.data?.["{MIME}"]).filter(Boolean).map((box) => [box.id, box.verdict])"""
+NOTEBOOK = "jupyterapp.shell.currentWidget.content.model.toJSON()"
 FINISHED = f"""() => {{
   const cells = ({CELLS})();
   return cells.some((cell) => cell.errors.length) || cells.at(-1).count !== null;
@@ -36,6 +35,10 @@ def menu(page, *names):
         page.get_by_role("menuitem", name=name, exact=True).click()
 
 
+def verdicts(notebook):
+    return [(box["id"], box["verdict"]) for box in boxes(notebook)]
+
+
 @pytest.mark.parametrize("path", lessons.find(), ids=lambda path: path.stem)
 def test_a_lesson_runs_and_moves(path, open_notebook, page, shoot, show):
     open_notebook(path.name)
@@ -43,8 +46,7 @@ def test_a_lesson_runs_and_moves(path, open_notebook, page, shoot, show):
     page.wait_for_function(FINISHED, timeout=600_000)
     page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=600_000)  # a cell is counted when it begins
     assert [cell for cell in page.evaluate(CELLS) if cell["errors"]] == []
-    saved = boxes(nbformat.read(path, as_version=4))
-    assert page.evaluate(VERDICTS) == [[box["id"], box["verdict"]] for box in saved]
+    assert verdicts(page.evaluate(NOTEBOOK)) == verdicts(nbformat.read(path, as_version=4))
     explorers, predictions = (page.locator(f".am-{kind}").element_handles() for kind in ("explorer", "prediction"))
     assert (len(explorers), len(predictions)) == widgets.saved(path)
     for explorer in explorers:
