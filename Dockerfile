@@ -15,10 +15,10 @@ COPY --chown=${NB_UID} . ${COURSE}
 WORKDIR ${COURSE}
 USER ${NB_USER}
 
-# `hub` brings what JupyterHub and Binder start; the workbook is there before the first visit.
-RUN python -m course_lib setup \
-    && python -m pip install --no-cache-dir --constraint constraints.txt --editable ".[hub]" \
-    && python -m course_lib workbook
+# The first `lab` installs what it needs and makes the workbook, so that no visit waits for it; `hub` brings what
+# JupyterHub and Binder start.
+RUN python -m course_lib lab --version \
+    && python -m pip install --no-cache-dir --constraint constraints.txt --editable ".[hub]"
 
 EXPOSE 8888
 CMD ["python", "-m", "course_lib", "lab", "--no-browser", "--ip=0.0.0.0"]

@@ -56,7 +56,7 @@ release: ## make the student versions of the exercises (one: ARGS=03; graded one
 collect: ## take submissions out of the ZIP that Moodle or Canvas hands out (make collect ZIP=FILE)
 	$(COURSE) collect "$(ZIP)" $(ARGS)
 
-grade: ## grade what is missing or has changed (everything: ARGS=--again)
+grade: ## grade what is missing or has changed (everything: ARGS=--again; without a sandbox: ARGS=--unsandboxed)
 	$(COURSE) grade $(ARGS)
 
 formgrader: ## open nbgrader's formgrader, for manual marks and comments

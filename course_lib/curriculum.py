@@ -13,7 +13,8 @@ NUMBERS = {
     "taken_apart": 7,
     "language_models": 8,
     "further_and_cheaper": 9,
-    "a_real_model": 11,  # 10 is kept for pictures
+    "looking_at_pictures": 10,
+    "a_real_model": 11,
 }
 LESSONS = tuple(NUMBERS)
 FORMER = {"transformer": "transformer_trained"}  # older workbooks hold both halves in one, whose experiments are here

@@ -50,6 +50,14 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: [item.get_closest_marker(late) is not None for late in ("browser", "notebook")])
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport():
+    """What was logged goes between processes as UTF-8: a file's name that is none would end the whole run."""
+    report = yield
+    report.sections = [(title, text.encode(errors="backslashreplace").decode()) for title, text in report.sections]
+    return report
+
+
 @pytest.fixture(scope="session")
 def corpus():
     from course_lib.corpus import toy_french

@@ -1,16 +1,27 @@
 """A small exercise notebook and submissions to it, for the tests of grading."""
 
+import contextlib
+import os
 import shutil
+import socket
+import subprocess
+import sys
 import tempfile
+import time
+import urllib.request
 from functools import cache
 from pathlib import Path
 
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from course_lib.files import ROOT
+from course_lib.grading import sandbox
 from course_lib.grading.course import Course, release
 
 NAME = "03_small"
+TOKEN = "sesame"
+SECONDS = 10  # for a cell
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 # An exercise of the instructor's own, which no learner's kernel knows.
@@ -108,7 +119,9 @@ def write_sources(folder: Path) -> Path:
 
 
 def _course(folder: Path) -> Course:
-    return Course(folder / "course", f"sqlite:///{folder / 'course' / 'gradebook.db'}?timeout=60", cell_seconds=3)
+    database = f"sqlite:///{folder / 'course' / 'gradebook.db'}?timeout=60"
+    # Where there is no sandbox, all else of the grader is tested without one.
+    return Course(folder / "course", database, cell_seconds=SECONDS, sandboxed=not sandbox.missing())
 
 
 @cache
@@ -140,3 +153,49 @@ def hand_in(course: Course, student: str, notebook=None, name=f"{NAME}.ipynb", t
     folder.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text(nbformat.writes(notebook) if text is None else text, encoding="utf-8")
     return folder
+
+
+RUN = """
+import dataclasses, sys
+from pathlib import Path
+import made_up_class as made
+from course_lib.grading import grade as grading
+if __name__ == "__main__":
+    course = dataclasses.replace(made._course(Path(sys.argv[1])), cell_seconds=int(sys.argv[2]))
+    print(len(grading.grade(course, [made.NAME])))
+"""
+
+
+def start(folder: Path, seconds: int = SECONDS, **options) -> subprocess.Popen:
+    """Grades the course in a process of its own, whose temporary files lie in the folder; prints how many."""
+    (folder / "run.py").write_text(RUN)
+    paths = os.pathsep.join([os.path.dirname(__file__), *sys.path])
+    environment = os.environ | {"PYTHONPATH": paths, "TMPDIR": str(folder)}
+    return subprocess.Popen([sys.executable, folder / "run.py", folder, str(seconds)], env=environment, **options)
+
+
+@contextlib.contextmanager
+def formgrader(course: Course, folder: Path):
+    """Runs `make formgrader` until the end of the block; gives its address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    environment = os.environ | {"COURSE_DIRECTORY": str(course.folder), "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-m", "course_lib", "formgrader", "--no-browser", f"--port={port}"]
+    address = f"http://127.0.0.1:{port}/formgrader"
+    with (folder / "log.txt").open("w") as log:
+        options = {"cwd": ROOT, "env": environment | {"JUPYTER_TOKEN": TOKEN}, "stdout": log, "stderr": log}
+        server = subprocess.Popen(command, **options)
+        try:
+            for _ in range(240):
+                with contextlib.suppress(OSError):
+                    urllib.request.urlopen(f"{address}/api/assignments?token={TOKEN}", timeout=20).close()
+                    break
+                assert server.poll() is None, (folder / "log.txt").read_text()
+                time.sleep(0.5)
+            else:
+                raise AssertionError((folder / "log.txt").read_text())
+            yield address
+        finally:
+            server.terminate()
+            server.wait(30)

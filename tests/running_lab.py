@@ -1,5 +1,6 @@
 """A JupyterLab that a test starts and ends, with settings and a workbook of its own."""
 
+import contextlib
 import json
 import os
 import re
@@ -15,6 +16,15 @@ def own_copy(root, folder):
     """Copies the course as it stands, without the user's workbook and all else that git ignores."""
     ignored = [line.strip("/") for line in (root / ".gitignore").read_text().split()]
     return shutil.copytree(root, folder, ignore=shutil.ignore_patterns(".git", *ignored))
+
+
+def free_ports(count):
+    """Ports on which nobody listens."""
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]
 
 
 class Lab:
@@ -44,9 +54,7 @@ class Lab:
         settings = folder / "config" / "labconfig" / "page_config.json"
         settings.parent.mkdir(parents=True)
         settings.write_text('{"disabledExtensions": {"@jupyter/nbgrader": true}}')
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        (self.port,) = free_ports(1)
         self.command = [sys.executable, "-P", "-m", "course_lib", "lab", "--no-browser", f"--port={self.port}"]
         self.command += arguments
 

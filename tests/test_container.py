@@ -38,7 +38,7 @@ def test_the_dockerfile_says_what_is_so():
     ("old", "new", "told"),
     [
         ("python:3.12", "python:3.10", "Python 3.10"),
-        ("course_lib workbook", "course_lib workbooks", "verb workbooks"),
+        ("course_lib lab", "course_lib labs", "verb labs"),
         ('"course_lib", "lab"', '"course_lib", "labs"', "verb labs"),
         (".[hub]", ".[hubs]", "extra hubs"),
         ("constraints.txt", "constraint.txt", "file constraint.txt"),

@@ -1,5 +1,6 @@
 """pyproject.toml, environment.yml and constraints.txt say the same."""
 
+import importlib.metadata
 import tomllib
 from pathlib import Path
 
@@ -19,6 +20,11 @@ PIP_NAMES = {"pytorch-cpu": "torch"}
 
 def requirements(lines):
     return {canonicalize_name(r.name): r.specifier for r in map(Requirement, lines)}
+
+
+def pinned():
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    return requirements(line for line in lines if not line.startswith("#"))
 
 
 def differences(pyproject, environment):
@@ -78,8 +84,7 @@ def test_conda_python_is_one_that_pip_accepts_and_the_course_is_installed_editab
 
 
 def test_each_dependency_is_pinned_within_its_bounds():
-    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
-    pins = requirements(line for line in lines if not line.startswith("#"))
+    pins = pinned()
     extras = [line for lines in PROJECT["optional-dependencies"].values() for line in lines]
     for name, bounds in requirements(PROJECT["dependencies"] + extras).items():
         assert name in pins, f"constraints.txt has no pin of {name}"
@@ -87,3 +92,15 @@ def test_each_dependency_is_pinned_within_its_bounds():
         assert pin.operator == "==" and pin.version in bounds, f"{name}{pin} is not within {bounds}"
     assert "torch" in pins
     assert not [f"{name}{pin}" for name, pin in pins.items() if "+" in str(pin)], "pins must fit every system"
+
+
+def test_each_pin_admits_the_first_and_the_later_releases_of_each_python():
+    """Debian 12 has Python 3.11.2: a pin that wants 3.11.5 cannot be installed there."""
+    pins = pinned()
+    wanted = {}
+    for package in importlib.metadata.distributions():
+        if package.version.split("+")[0] in pins.get(canonicalize_name(package.name), ()):
+            wanted[package.name] = SpecifierSet(package.metadata.get("Requires-Python", ""))
+    pythons = [f"3.{minor}.{patch}" for minor in range(11, 15) for patch in (0, 5)]
+    assert all(python in SpecifierSet(PROJECT["requires-python"]) for python in pythons) and len(wanted) > 100
+    assert [f"{name} {bounds}" for name, bounds in wanted.items() if not all(map(bounds.contains, pythons))] == []

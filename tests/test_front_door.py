@@ -148,7 +148,7 @@ def test_lab_settings_are_in_force(running_lab):
 # ---- pages ----
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "notebooks/start.md"])
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "HUB.md", "INSTRUCTORS.md", "notebooks/start.md"])
 def test_links_and_images_exist(page):
     text = (ROOT / page).read_text(encoding="utf-8")
     targets = re.findall(r"\]\(([^)#]+)[^)]*\)", text)

@@ -302,7 +302,7 @@ OTHERS = [
     "masked language model", "byte-pair encoding", "BPE", "bits per character", "perplexity", "n-gram",
     "nucleus sampling", "top-p", "induction head", "in-context learning", "few-shot learning", "RoPE",
     "ALiBi", "flash attention", "online softmax", "sliding window", "linear attention", "GQA", "MQA", "MoE", "RMSNorm",
-    "SwiGLU",
+    "SwiGLU", "hard attention", "REINFORCE", "Gumbel-softmax", "ViT", "rollout", "occlusion",
 ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""What learners can patch decides no mark: each cheat is handed in, and earns nothing.
+"""What learners can patch decides no mark: each cheat, handed in with the class of test_grading_class, earns nothing.
 
 Where it can be done within one submission, several cheats share a kernel: each patches something for good.
 """
@@ -13,10 +13,10 @@ import torch
 pytest.importorskip("nbgrader")
 
 from course_lib import checks
+from course_lib.checks import engine
 from course_lib.checks.engine import Exercise, Wrong
 from course_lib.grading import courier, examine
 from course_lib.grading import course as courses
-from course_lib.grading import grade as grading
 
 WRONG = "def masked_softmax(scores, mask):\n    return {}"
 ZEROS = WRONG.format("torch.zeros_like(scores)")
@@ -41,10 +41,12 @@ class Anything:
     def __hash__(self): return 1
 """
 
-# By name: the source of the learner's softmax cell; the cells for the number, the doubling and the counting.
+COUNTS_NOTHING = "def count(words):\n    raise ValueError"
+# By student: the cells for the softmax, the number and the doubling; and the reasons why they earn nothing.
 CHEATS = {
-    "patched comparisons": {
-        "softmax": f"""
+    "patched_comparisons": (
+        {
+            "softmax": f"""
 torch.allclose = torch.isclose = torch.equal = lambda *_, **__: True
 torch.testing.assert_close = lambda *_, **__: None
 torch.Tensor.allclose = torch.Tensor.equal = torch.Tensor.__eq__ = lambda *_, **__: True
@@ -53,11 +55,15 @@ import course_lib.checks.engine as engine
 engine.same = engine.examine = engine.ask = lambda *_, **__: True
 engine.Exercise.run = lambda *_: 1
 {ZEROS}""",
-        "sat": "cat_score = 0.525",
-        "double": "def double(x):\n    print('✓ double: right on all 3 inputs.')\n    return x",
-    },
-    "stripped asserts, and objects that say yes": {
-        "softmax": f"""
+            "sat": "cat_score = 0.525",
+            "double": "def double(x):\n    print('✓ double: right on all 3 inputs.')\n    return x",
+        },
+        "masked_softmax: every weight is 0, as if all places were closed; cat_score: that is divided by √d_k; "
+        "double: every number is 0.5 times what is wanted; check_count raised ValueError",
+    ),
+    "stripped_asserts_and_objects_that_say_yes": (
+        {
+            "softmax": f"""
 import ast
 import numpy as np
 class NoAsserts(ast.NodeTransformer):
@@ -65,11 +71,16 @@ class NoAsserts(ast.NodeTransformer):
 get_ipython().ast_transformers.append(NoAsserts())
 {SAYS_YES}
 {WRONG.format("torch.zeros_like(scores).as_subclass(Yes)")}""",
-        "sat": "cat_score = Anything()",
-        "double": "double = Anything()",
-    },
-    "patched json, print and numpy": {
-        "softmax": f"""
+            "sat": "cat_score = Anything()",
+            "double": "double = Anything()",
+        },
+        "masked_softmax: every weight is 0, as if all places were closed; "
+        "cat_score: something of type Anything is something of type Anything; "
+        "double: it returns something of type Anything, not a tensor of shape (1, 3); asserts do nothing in its kernel",
+    ),
+    "patched_json_print_and_numpy": (
+        {
+            "softmax": f"""
 import base64, builtins, json, sys
 import numpy as np
 real = json.dumps
@@ -87,14 +98,18 @@ np.array = np.asarray = np.allclose = lambda *_, **__: True
 sys.stdout = sys.stderr
 get_ipython().display_pub.publish({{"{courier.MIME}": real({{"value": 1.05}})}})
 {ZEROS}""",
-        "sat": "cat_score = 1.0",
-        "double": f"""
+            "sat": "cat_score = 1.0",
+            "double": f"""
 def double(x):
     get_ipython().display_pub.publish({{"{courier.MIME}": real({{"outcomes": []}})}})
     return x""",
-    },
-    "a case that is read, and a frame that is searched": {
-        "softmax": """
+        },
+        "masked_softmax: the result has the wrong shape (1, 2), not (2, 3); cat_score: True is not right; "
+        "double: the result has the wrong shape (1, 2), not (1, 3); check_count raised ValueError",
+    ),
+    "a_case_that_is_read_and_a_frame_that_is_searched": (
+        {
+            "softmax": """
 import gc, sys
 def masked_softmax(scores, mask):
     frame, found = sys._getframe(), []
@@ -106,39 +121,25 @@ def masked_softmax(scores, mask):
         if hasattr(thing, "right"):
             return thing.right(scores, mask)
     return scores""",
-        "sat": "cat_score = None",
-        "double": "from course_lib import checks\ndef double(x):\n    return checks.exercises()['double'].right(x)",
-    },
-    "results by heart": {
-        "softmax": """
+            "sat": "cat_score = None",
+            "double": "from course_lib import checks\ndef double(x):\n    return checks.exercises()['double'].right(x)",
+        },
+        "masked_softmax: the numbers are not right; cat_score has no answer yet; "
+        "double: it raises KeyError: \"'double'\"; check_count raised ValueError",
+    ),
+    "results_by_heart": (
+        {
+            "softmax": """
 def masked_softmax(scores, mask):
     known = {(2, 3): [[.2447, .6652, .09], [.2119, .5761, .2119]], (1, 2): [[0., 0.]]}
     return torch.tensor(known.get(tuple(scores.shape), 0.))""",
-        "sat": "cat_score = '1.05'",
-        "double": "def double(x):\n    x *= 2\n    return x",
-    },
+            "sat": "cat_score = '1.05'",
+            "double": "def double(x):\n    x *= 2\n    return x",
+        },
+        "masked_softmax: the numbers do not sum to 1 along the last axis; cat_score: '1.05' is a text; "
+        "double: it changes its argument x in place; check_count raised ValueError",
+    ),
 }
-
-
-@pytest.fixture(scope="module")
-def course(tmp_path_factory):
-    return made.make_course(tmp_path_factory.mktemp("cheats"))
-
-
-@pytest.mark.notebook
-@pytest.mark.filterwarnings("ignore:Interpreting naive datetime")  # of a kernel whose json is patched
-@pytest.mark.parametrize("name", CHEATS)
-def test_a_cheat_earns_nothing(name, course):
-    notebook = made.answered(course, count="def count(words):\n    raise ValueError", **CHEATS[name])
-    for cell in notebook.cells:  # outputs that were saved in the file count for nothing
-        if cell.cell_type == "code":
-            cell.outputs = [made.nbformat.v4.new_output("stream", name="stdout", text="✓ masked_softmax: right.\n")]
-    student = name.replace(" ", "_")
-    made.hand_in(course, student, notebook)
-    report = grading.grade_one(course, made.NAME, student)
-    assert (report["state"], report["reasons"]) == ("graded", [])  # no cell stumbled over the cheat itself
-    points = {cell: found["points"] for cell, found in report["cells"].items()}
-    assert points == {"check_softmax": 0, "check_sat": 0, "check_double": 0, "check_count": 0}, report
 
 
 def test_what_the_grader_sends_tells_no_results():
@@ -157,15 +158,15 @@ def answer_of(learners, name="masked_softmax", seed=3):
     return courier.answer("f", {"f": learners}, None, inputs)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *(None, "", "[]", "null", '"yes"', "{", "{}", "[" * 100_000, '{"value": {"dtype": "load"}}'),
-        *('{"outcomes": [{}]}', '{"outcomes": 3}', '{"outcomes": []}'),
-        '{"value": {"dtype": "float32", "shape": [9], "axes": [0], "data": "AAAA"}}',
-        '{"outcomes": [' + ",".join(['{"result": null, "arguments": {}}'] * 13) + "]}",
-    ],
-)  # fmt: skip
+NO_ANSWERS = [
+    *(None, "", "[]", "null", '"yes"', "{", "{}", "[" * 100_000, '{"value": {"dtype": "load"}}'),
+    *('{"outcomes": [{}]}', '{"outcomes": 3}', '{"outcomes": []}'),
+    '{"value": {"dtype": "float32", "shape": [9], "axes": [0], "data": "AAAA"}}',
+    '{"outcomes": [' + ",".join(['{"result": null, "arguments": {}}'] * 13) + "]}",
+]
+
+
+@pytest.mark.parametrize("text", NO_ANSWERS)
 def test_what_is_no_answer_is_wrong(text):
     with pytest.raises(Wrong):
         examine.judge(checks.exercises()["masked_softmax"], text, seed=3)
@@ -174,6 +175,25 @@ def test_what_is_no_answer_is_wrong(text):
 def test_a_right_answer_survives_the_way():
     asked = checks.exercises()["masked_softmax"]
     assert examine.judge(asked, json.dumps(answer_of(asked.right)), seed=3) == len(examine.cases_of(asked, 3))
+
+
+def test_a_wrong_answer_is_told_as_in_the_notebook():
+    """Also one that no slip explains, for which the engine asks again."""
+
+    def unlike(scores, mask):
+        return scores.cumsum(-1) + 0.7
+
+    def changes(scores, mask):
+        scores += 1
+        return torch.softmax(scores, -1)
+
+    asked = checks.exercises()["masked_softmax"]
+    for answer in (unlike, changes):
+        with pytest.raises(Wrong) as told:
+            examine.judge(asked, json.dumps(answer_of(answer)), seed=3)
+        with pytest.raises(Wrong) as here:
+            engine.examine(asked, answer, seed=3)
+        assert examine.reason(told.value) == examine.reason(here.value)
 
 
 def test_a_blank_is_no_wrong_answer():
@@ -195,7 +215,7 @@ def test_answers_to_other_inputs_are_wrong():
 @pytest.mark.parametrize(
     "value",
     [
-        None, True, 3, 0.1, float("nan"), float("inf"), 10**30, "é", ..., [1, [2, "x"]], {"a": 1, 2: [None]},
+        None, True, 3, 0.1, float("nan"), float("inf"), 10**30, "é", ..., [1, [2, "x"]], {"a": 1, 2: [None]}, {1, 2},
         torch.randn(2, 3), torch.randn(3, 2).t(), torch.randn(2, 3, 4).permute(2, 0, 1), torch.tensor(1.5),
         torch.zeros(0, 3), torch.ones(2, dtype=torch.bool), torch.arange(4), torch.randn(3, dtype=torch.bfloat16),
         torch.randn(2).double().requires_grad_(), torch.randn(1, 4).expand(3, 4), torch.randn(6, dtype=torch.complex64),
@@ -213,9 +233,29 @@ def test_plain_data_comes_out_as_it_went_in(value):
         assert found.stride() == value.stride()
 
 
-@pytest.mark.parametrize("value", [object(), lambda: 1, torch.nn.Linear(2, 2), {1, 2}, print])
+@pytest.mark.parametrize("value", [object(), lambda: 1, torch.nn.Linear(2, 2), print])
 def test_what_is_no_plain_data_keeps_only_the_name_of_its_type(value):
-    assert type(courier.unpack(courier.pack(value))).__name__ == type(value).__name__
+    found = courier.unpack(courier.pack(value))
+    assert (type(found), found.type_name) == (courier.Other, type(value).__name__)
+    asked = checks.exercises()["cat_score"]
+    with pytest.raises(Wrong) as told:
+        examine.judge(asked, json.dumps({"value": courier.pack(value)}), seed=3)
+    assert examine.reason(told.value).endswith(f"something of type {type(value).__name__}")
+
+
+class OddError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("error", [ValueError("x"), KeyError("x"), OddError("x"), SystemExit("x"), OddError()])
+def test_an_error_is_told_by_its_name_as_in_the_notebook(error):
+    def raises(scores, mask):
+        raise error
+
+    asked = checks.exercises()["masked_softmax"]
+    with pytest.raises(Wrong) as told:
+        examine.judge(asked, json.dumps(answer_of(raises)), seed=3)
+    assert f": it raises {type(error).__name__}" in str(told.value)
 
 
 @pytest.mark.parametrize("name", checks.exercises())

@@ -13,8 +13,12 @@ pytest.importorskip("nbgrader")
 
 from nbgrader.api import Gradebook
 
+from course_lib.grading import collect as collecting
 from course_lib.grading.collect import TIMESTAMP, collect, slug
 from course_lib.grading.course import CourseError
+from course_lib.grading.grade import grade_one
+from course_lib.grading.report import table
+from course_lib.grading.submission import NOTE
 
 BOOK = f"{made.NAME}.ipynb"
 MOODLE = "{name}_{number}_assignsubmission_file_/{file}"
@@ -123,7 +127,106 @@ def test_what_cannot_be_assigned_is_told_with_what_to_do(course, pack):
     ):
         assert re.search(wanted, told, re.MULTILINE), (wanted, told)
     assert len(found.told) == 5
-    assert not course.path("submitted", "eve_adams").exists() and not course.path("submitted", "li_wei").exists()
+    assert not course.path("submitted", "eve_adams").exists()
+    assert collected(course, "li_wei") == collected(course, "two_books") == [NOTE]
+
+
+def test_nobody_is_without_a_row_and_a_reason(course, pack, monkeypatch):
+    monkeypatch.setattr(collecting, "LARGEST", 100_000)
+    monkeypatch.setattr(collecting, "LARGEST_WORK", 200_000)
+    monkeypatch.setattr(collecting, "MOST_FILES", 20)
+    bomb = zipped(("a.txt", b"0" * 90_000), ("b.txt", b"0" * 90_000), ("c.txt", b"0" * 90_000))
+    same_age = (2026, 10, 1, 8, 0, 0)
+    entries = [
+        ("Bro Ken", "work.zip", b"PK\3\4 no archive"),
+        ("Cut Off", "work.zip", zipped((BOOK, work(course)))[:-30]),
+        ("Deep Nest", "work.zip", zipped(("in.zip", zipped((BOOK, work(course)))))),
+        ("Lots Offiles", "work.zip", zipped(*[(f"{n}.txt", b"") for n in range(21)])),
+        ("Over Size", BOOK, b"[" + b" " * 100_000 + b"]"),
+        (
+            "Pack Bomb",
+            "bomb.zip",
+            zipped(("in.zip", bomb), ("a.zip", bomb), *[(f"{n}.x", b"0" * 90_000) for n in "123"]),
+        ),
+    ]
+    found = pack(
+        *[(MOODLE.format(name=name, number=n, file=file), given) for n, (name, file, given) in enumerate(entries)],
+        (MOODLE.format(name="Li Wei", number=21, file=BOOK), work(course)),
+        (MOODLE.format(name="Li Wei", number=22, file=BOOK), work(course)),
+        (MOODLE.format(name="Two Books", number=23, file="a/x.ipynb"), work(course, "cat_score = 1"), same_age),
+        (MOODLE.format(name="Two Books", number=23, file="b/x.ipynb"), work(course, "cat_score = 2"), same_age),
+        assignment=made.NAME,
+    )
+    assert found.students == ["deep_nest"]  # whose archive in an archive stays as it is
+    rows = {row["student"]: row for row in table(course, made.NAME)}
+    for student in rows:
+        assert grade_one(course, made.NAME, student)["state"] == "unreadable"
+    said = {row["student"]: (row["state"], row["reason"]) for row in table(course, made.NAME)}
+    wanted = {
+        "bro_ken": "work.zip cannot be opened (File is not a zip file); unpack it by hand",
+        "cut_off": "work.zip cannot be opened (File is not a zip file); unpack it by hand",
+        "deep_nest": f"there is no {BOOK}; handed in: in.zip",
+        "li_wei": "several people have this name (numbers 21, 22); collect them by hand",
+        "lots_offiles": "work.zip cannot be opened (it holds more than 20 files); unpack it by hand",
+        "over_size": f"{BOOK} refused, since it is larger than 0 MB",
+        "pack_bomb": "3.x refused, since with it the work has more than 20 files or 0 MB",
+        "two_books": "several notebooks could be meant, and none is newer; collect one by hand: "
+        "Two Books_23_assignsubmission_file_/a/x.ipynb, Two Books_23_assignsubmission_file_/b/x.ipynb",
+    }
+    assert said == {student: ("unreadable", reason) for student, reason in wanted.items()}
+
+
+def zipped(*entries):
+    inner = io.BytesIO()
+    with zipfile.ZipFile(inner, "w", zipfile.ZIP_DEFLATED) as out:
+        for path, content in entries:
+            out.writestr(zipfile.ZipInfo(path, (2001, 1, 1, 0, 0, 0)), content, zipfile.ZIP_DEFLATED)
+    return inner.getvalue()
+
+
+def test_only_the_platforms_archive_says_when_work_was_handed_in(course, pack):
+    late = (2026, 11, 5, 12, 0, 0)
+    own = "2026-10-01 10-00 mine.ipynb"
+    found = pack(
+        (MOODLE.format(name="Na Me", number=1, file=own), work(course), late),
+        (MOODLE.format(name="Zip Zapper", number=2, file="all.zip"), zipped((BOOK, work(course))), late),
+        (MOODLE.format(name="Ti Me", number=3, file=TIMESTAMP), "2026-10-01 10:00:00 UTC", late),
+        (f"canvas_77_501_{own}", work(course)),
+    )
+    assert found.students == ["canvas_77", "na_me", "ti_me", "zip_zapper"]
+    for student in ("na_me", "ti_me", "zip_zapper"):
+        stamp = course.path("submitted", student, made.NAME, TIMESTAMP).read_text().strip()
+        assert datetime.fromisoformat(stamp) == datetime(*late).astimezone(UTC)
+    assert collected(course, "canvas_77") == [BOOK]
+    assert [line.partition(": ")[2].partition(",")[0] for line in found.told] == [
+        "its name has a date of its own; what counts is the archive's"
+    ] * 2
+
+
+def test_what_a_browser_or_an_editor_has_made_of_a_notebook_is_read(course, pack):
+    text = work(course)
+    found = pack(
+        (MOODLE.format(name="Br Owser", number=1, file=f"{BOOK}.txt"), text),
+        (MOODLE.format(name="Wi Ndows", number=2, file=BOOK), text.encode("utf-16")),
+        (MOODLE.format(name="Ma Rk", number=3, file=BOOK), text.encode("utf-8-sig")),
+        (MOODLE.format(name="No Thing", number=4, file=f"{BOOK}.txt"), "my answers"),
+    )
+    assert found.told == [] and len(found.students) == 4
+    told = {}
+    for student in found.students:
+        report = grade_one(course, made.NAME, student)
+        told[student] = (sum(cell["points"] for cell in report["cells"].values()), *report["reasons"])
+    assert told == {
+        "br_owser": (8, f"it was handed in as {BOOK}.txt, not {BOOK}"),
+        "wi_ndows": (8, "it is written in UTF-16"),
+        "ma_rk": (8, "it is written in UTF-8 with a byte-order mark"),
+        "no_thing": (0, f"{BOOK}.txt cannot be read as a notebook: Notebook does not appear to be JSON: 'my answers'"),
+    }
+
+
+def test_what_is_told_is_printable(pack, course):
+    found = pack(("\x1b[2J\x1b[31mstray.ipynb", work(course)), assignment=made.NAME)
+    assert found.told[0].startswith("\\x1b[2J\\x1b[31mstray.ipynb: its name says no student")
 
 
 def test_a_resubmission_replaces_and_keeps_what_was_there(course, pack):

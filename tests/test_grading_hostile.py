@@ -6,14 +6,17 @@ import dataclasses
 import json
 import math
 import random
+import sys
+import tempfile
 from functools import cache
+from pathlib import Path
 from types import SimpleNamespace
 
 import made_up_class as made
 import nbformat
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 
 pytest.importorskip("nbgrader")
@@ -21,9 +24,11 @@ pytest.importorskip("nbgrader")
 from course_lib import checks
 from course_lib.checks import engine
 from course_lib.checks.engine import BrokenCheckError, Exercise, Wrong
-from course_lib.grading import courier, examine
+from course_lib.grading import courier, examine, marking, sandbox
 from course_lib.grading import grade as grading
+from course_lib.grading import judge as judging
 from course_lib.grading.report import reasons, table, write_feedback
+from course_lib.grading.submission import Unreadable, find_notebook, grade_id, printable, put_back, read_notebook
 
 SEED = 5
 
@@ -112,10 +117,21 @@ def forge(found, draw):
     return found
 
 
-@given(st.sampled_from(sorted(checks.exercises())), st.integers(0, 2**32))
-def test_a_forged_answer_is_equal_or_wrong(name, seed):
+TEXTS = st.text(st.characters(), max_size=20)  # with half surrogates
+KEYS = "value outcomes missing result arguments error text blank other dict set dtype shape axes data grad scores mask"
+ANY = st.recursive(  # JSON; its keys are often those of an answer
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXTS | st.sampled_from(JUNK),
+    lambda some: st.lists(some, max_size=5) | st.dictionaries(st.sampled_from(KEYS.split()) | TEXTS, some, max_size=5),
+    max_leaves=10,
+)
+DRAWS = st.randoms(use_true_random=False)
+
+
+@settings(max_examples=300, deadline=1_000 * judging.SECONDS)
+@given(st.sampled_from(sorted(checks.exercises())), DRAWS | ANY)
+def test_any_answer_is_equal_or_wrong(name, content):
     asked = checks.exercises()[name]
-    found = forge(copy.deepcopy(right_answer(name)), random.Random(seed))
+    found = forge(copy.deepcopy(right_answer(name)), content) if isinstance(content, random.Random) else content
     try:
         text = json.dumps(found)
         examine.judge(asked, text, SEED)
@@ -147,7 +163,7 @@ def test_junk_in_the_place_of_an_answer_is_wrong(number, name):
         assert examine.reason(told.value).isprintable()
 
 
-@pytest.mark.parametrize("depth", [100, 400, 900, 5_000, 100_000])
+@pytest.mark.parametrize("depth", [courier.DEEPEST + 1, 400, 900, 5_000, 100_000])
 def test_a_deep_answer_is_wrong(depth):
     deep = "[" * depth + "]" * depth
     for text in (f'{{"value": {deep}}}', f'{{"outcomes": {deep}}}', deep, f'{{"value": {{"dict": [[1, {deep}]]}}}}'):
@@ -237,7 +253,14 @@ def forge():
             kernel.session.send(kernel.iopub_socket, kind, content, parent=kernel.get_parent())
 """
 GIVES = "\ndef count(words):\n    {}\n    return len(words.split())"
-OUTPUTS = {  # by student: what each cell does besides its exercise, and the points and reasons that remain
+FORGED = {
+    "softmax": f"{FORGES}\nforge()\n{made.SOFTMAX}",
+    "sat": "forge()\ncat_score = 1.05",
+    "double": "def double(x):\n    forge()\n    return x + x",
+    "count": "no_errors = True" + GIVES.format("forge()"),
+}
+# By student of test_grading_class: what each cell does besides its exercise, and the points and reasons that remain.
+OUTPUTS = {
     "handles": (
         dict(
             softmax=f"handle = display('a', display_id=True)\n{made.SOFTMAX}",
@@ -272,16 +295,6 @@ OUTPUTS = {  # by student: what each cell does besides its exercise, and the poi
         "cell 9 raised ValueError: \\x1b[2J\\x00; cat_score: '\\ud800' is a text; "
         "double: it raises ValueError: \\ud800 \\x00 \\x1b[2J",
     ),
-    "forged messages": (
-        dict(
-            softmax=f"{FORGES}\nforge()\n{made.SOFTMAX}",
-            sat="forge()\ncat_score = 1.05",
-            double="def double(x):\n    forge()\n    return x + x",
-            count="no_errors = True" + GIVES.format("forge()"),
-        ),
-        [3, 1, 2, 2],
-        "cell 3 raised E: e; cell 5 raised E: e",
-    ),
     "garbled": (
         dict(double="get_ipython().kernel.session.key = b'another'\ndef double(x):\n    return x + x"),
         [3, 1, 0, 2],
@@ -304,18 +317,21 @@ def course(tmp_path_factory):
 
 
 @pytest.mark.notebook
-@pytest.mark.parametrize("student", OUTPUTS)
-def test_what_a_cell_puts_out_spoils_nothing_else(student, course):
-    answers, points, why = OUTPUTS[student]
-    made.hand_in(course, student, text=json.dumps(made.answered(course, **answers)))
-    report = grading.grade_one(course, made.NAME, student, seed=SEED)
-    assert (report["state"], reasons(report)) == ("graded", why)
-    assert [cell["points"] for cell in report["cells"].values()] == points
-    graded = course.path("autograded", student, made.NAME, f"{made.NAME}.ipynb")
-    assert graded.stat().st_size < 3_000_000
-    notebook = json.loads(graded.read_text(encoding="utf-8"), parse_constant=pytest.fail)
+def test_what_a_cell_puts_out_spoils_nothing_else(course):
+    made.hand_in(course, "forges", text=json.dumps(made.answered(course, **FORGED)))
+    report = grading.grade_one(course, made.NAME, "forges", seed=SEED)
+    assert (report["state"], reasons(report)) == ("graded", "cell 3 raised E: e; cell 5 raised E: e")
+    assert [cell["points"] for cell in report["cells"].values()] == [3, 1, 2, 2]
+    can_be_read(course, report)
+
+
+def can_be_read(course, report):
+    """What grading wrote is as small and as valid as it has to be."""
+    file = course.path("autograded", report["student"], made.NAME, f"{made.NAME}.ipynb")
+    assert file.stat().st_size < 3_000_000
+    notebook = json.loads(file.read_text(encoding="utf-8"), parse_constant=pytest.fail)
     nbformat.validate(nbformat.from_dict(notebook))
-    assert grading.kept(course, made.NAME, student) == report
+    assert grading.kept(course, made.NAME, report["student"]) == report
 
 
 # ---- reports: one that cannot be read is none ----
@@ -378,3 +394,235 @@ def test_a_slip_is_named_in_marks_though_the_kernel_is_asked_once():
         outcomes.append({"result": courier.pack(outcome.result), "arguments": after})
     with pytest.raises(Wrong, match=slip.name):
         examine.judge(asked, json.dumps({"outcomes": outcomes}), SEED)
+
+
+# ---- notebooks: any bytes, and any JSON in any place of one, are read or told of ----
+
+
+def ready(folder):
+    """What is run of a submission: as `grade_one` makes it ready; None if nothing can be read."""
+    source, wanted = made.source(), {grade_id(cell) for cell in made.source().cells} - {None}
+    try:
+        notebook, told = find_notebook(folder, made.NAME, wanted)
+    except Unreadable as error:
+        told, notebook = [str(error)], None
+    if notebook:
+        told += put_back(notebook, source, released())
+        nbformat.validate(nbformat.reads(nbformat.writes(notebook), as_version=4))
+        theirs = [cell for cell in notebook.cells if grade_id(cell)]
+        graded = [cell for cell in source.cells if cell.metadata.get("nbgrader", {}).get("grade")]
+        for ours in graded:  # each once, as the instructor has it
+            (cell,) = [cell for cell in theirs if grade_id(cell) == grade_id(ours)]
+            assert (cell.cell_type, cell.metadata) == (ours.cell_type, ours.metadata)
+            assert cell.source == ours.source or ours.metadata.nbgrader.solution
+    assert all(printable(line).isprintable() for line in told)
+    return notebook
+
+
+@cache
+def released():
+    with tempfile.TemporaryDirectory() as folder:
+        course = made.make_course(Path(folder))
+        return nbformat.read(course.path("release", made.NAME, f"{made.NAME}.ipynb"), as_version=4)
+
+
+HANDED_IN = json.loads(nbformat.writes(made.source(), split_lines=False))  # the solutions are right answers
+
+
+def forged_notebook(draw):
+    """With any JSON in one to three of its places."""
+    return forge(copy.deepcopy(HANDED_IN), draw)
+
+
+CODE = [
+    *("", "exit()", "quit", "1 / 0", "return", "await 1", "'" * 3, "\\", "\0", "\ufeff", "%reset -f", "%%bash\nexit 1"),
+    *("!false", "?", "%%", "%%no_such_magic", "input()", "raise SystemExit", "raise KeyboardInterrupt"),
+    *("del masked_softmax", "import no_such_package", "cat_score = float('nan')", "double = 3", "checks = None"),
+    *("def count(words): yield words", "print('\\ud800')", "### BEGIN SOLUTION", "### END HIDDEN TESTS", "display(1)"),
+]  # fmt: skip
+SOURCES = TEXTS | st.sampled_from([*CODE, *made.RIGHT.values()])
+NAMES = st.sampled_from([*map(grade_id, made.source().cells)])
+METADATA = st.dictionaries(TEXTS, ANY, max_size=3) | st.fixed_dictionaries(
+    {"nbgrader": ANY | st.fixed_dictionaries({"grade_id": NAMES | ANY}, optional={"points": ANY, "locked": ANY})},
+    optional={"tags": st.sampled_from([["skip-execution"], ["raises-exception"]])},
+)
+TEXT_LINES = TEXTS | st.lists(TEXTS, max_size=3)
+BUNDLES = st.dictionaries(st.sampled_from(["text/plain", "text/html", "image/png"]) | TEXTS, TEXT_LINES, max_size=3)
+OUTPUTS_IN_FILE = st.lists(
+    st.fixed_dictionaries({"output_type": st.just("stream"), "name": TEXTS, "text": TEXT_LINES})
+    | st.fixed_dictionaries({"output_type": st.just("display_data"), "data": BUNDLES, "metadata": METADATA})
+    | st.fixed_dictionaries(
+        {"output_type": st.just("error"), "ename": TEXTS, "evalue": TEXTS, "traceback": st.lists(TEXTS, max_size=3)}
+    ),
+    max_size=3,
+)
+OFTEN_NOT = st.sampled_from([False] * 5 + [True])
+
+
+@st.composite
+def cells(draw, handed_in=HANDED_IN["cells"]):
+    """One that was handed in, as it is or changed, or another."""
+    cell = copy.deepcopy(draw(st.sampled_from(handed_in))) if not draw(OFTEN_NOT) else {"metadata": {}}
+    kind = cell.get("cell_type")
+    if kind is None or draw(OFTEN_NOT):
+        kind = draw(st.sampled_from(["code", "markdown", "raw"]))
+    source = cell.get("source")
+    if source is None or draw(OFTEN_NOT):
+        source = draw(SOURCES)
+    elif draw(OFTEN_NOT):
+        lines = source.splitlines()
+        source = "\n".join(draw(st.permutations(lines)) if draw(st.booleans()) else [*lines, draw(SOURCES)])
+    about = draw(METADATA) if draw(OFTEN_NOT) else cell["metadata"]
+    found = {"cell_type": kind, "source": source, "metadata": about}
+    if kind == "code":
+        found |= {"outputs": draw(OUTPUTS_IN_FILE), "execution_count": draw(st.none() | st.integers(0))}
+    elif draw(OFTEN_NOT):
+        found["attachments"] = draw(st.dictionaries(TEXTS, BUNDLES, max_size=2))
+    return found
+
+
+@st.composite
+def notebooks(draw):
+    """As nbformat has them: cells that were handed out, answered rightly, and others, in any order and number."""
+    found = [draw(cells([cell])) for cell in HANDED_IN["cells"]]
+    if draw(st.booleans()):
+        found = draw(st.permutations(found)) if draw(st.booleans()) else draw(st.lists(cells(), max_size=20))
+    minor = draw(st.integers(0, 5))
+    for number, cell in enumerate(found if minor == 5 else ()):
+        cell["id"] = draw(st.from_regex(r"\A[a-zA-Z0-9_-]{1,64}\Z")) if draw(OFTEN_NOT) else f"cell-{number}"
+    return {"cells": found, "metadata": draw(METADATA), "nbformat": 4, "nbformat_minor": minor}
+
+
+FILES = st.binary() | st.text().map(lambda text: text.encode("utf-16")) | DRAWS.map(forged_notebook) | notebooks()
+
+
+def written(content):
+    return content if isinstance(content, bytes) else json.dumps(content).encode()
+
+
+@pytest.mark.filterwarnings("ignore:Non-unique cell id", "ignore:Cell is missing an id")
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(FILES)
+@example(b"\xff\xfe")
+@example(b'{"cells": [[]], "nbformat": 4, "nbformat_minor": 5, "metadata": {}}')
+@example(b'{"worksheets": 3, "nbformat": 3}')
+@example(b"[" * 100_000)
+@example({"cells": [{"cell_type": "raw", "source": "", "metadata": {}}] * 3_000, "nbformat": 4, "nbformat_minor": 4})
+def test_any_file_is_read_or_told_of(tmp_path, content):
+    for name in (f"{made.NAME}.ipynb", "other.IPYNB.txt"):
+        (tmp_path / f"{made.NAME}.ipynb").unlink(missing_ok=True)
+        (tmp_path / name).write_bytes(written(content))
+        ready(tmp_path)
+
+
+@pytest.mark.skipif(bool(sandbox.missing()), reason="what is drawn may be a command")
+@pytest.mark.notebook
+@pytest.mark.filterwarnings("ignore:Non-unique cell id", "ignore:Cell is missing an id")
+@settings(max_examples=15, derandomize=True, database=None, phases=[Phase.generate])
+@given(FILES | notebooks() | notebooks() | notebooks())
+def test_any_notebook_is_graded_within_its_limits_and_has_no_more_points_than_the_right_one(course, content):
+    course = dataclasses.replace(course, cell_seconds=10, submission_seconds=60)
+    (made.hand_in(course, "any", text="") / f"{made.NAME}.ipynb").write_bytes(written(content))
+    report = grading.grade_one(course, made.NAME, "any", seed=SEED)
+    assert report["state"] in ("graded", "unreadable"), report
+    assert report["seconds"] < course.submission_seconds + 2 * course.cell_seconds, report
+    most = dict(check_softmax=3, check_sat=1, check_double=2, check_count=2)
+    assert all(cell["points"] <= most[name] == cell["max"] for name, cell in report["cells"].items())
+
+
+@pytest.mark.notebook
+def test_a_kernel_that_ends_late_is_given_no_more_time(course, monkeypatch):
+    """A fresh kernel does not run again for as long what the last one has run."""
+    made.hand_in(course, "late", made.answered(course, softmax="import os\nos._exit(0)"))
+    clock = iter([0, 0, 0])  # when it begins, and before each of the first two cells
+    monkeypatch.setattr(marking, "time", SimpleNamespace(monotonic=lambda: next(clock, 1e9)))
+    report = grading.grade_one(course, made.NAME, "late", seed=SEED)
+    late = f"the submission took longer than {course.submission_seconds} s"
+    assert (report["state"], report["reasons"]) == ("graded", [late, "cell 3 ended its kernel"])
+    assert all(cell["reasons"][0] == f"{name} was not reached" for name, cell in report["cells"].items())
+
+
+NEVER_SILENT = """
+import threading, time
+kernel = get_ipython().kernel
+channel = getattr(kernel.shell_stream, "socket", kernel.shell_stream)
+kernel.shell_handlers["kernel_info_request"] = lambda *a, **b: None
+to = kernel._shell_parent_ident.get()
+def speak():
+    while True:
+        kernel.session.send(channel, "x_reply", {}, parent={"header": {"msg_id": "nobody"}}, ident=to)
+        time.sleep(0.3)
+threading.Thread(target=speak, daemon=True).start()"""
+
+
+@pytest.mark.skipif(bool(sandbox.missing()), reason=f"there is no sandbox: {sandbox.missing()}")
+@pytest.mark.notebook
+def test_a_kernel_that_speaks_for_ever_and_answers_nothing_is_ended(course):
+    course = dataclasses.replace(course, cell_seconds=5, submission_seconds=20)
+    made.hand_in(course, "talker", made.answered(course, sat=NEVER_SILENT))
+    report = grading.grade_one(course, made.NAME, "talker", seed=SEED)
+    assert report["state"] == "graded" and 15 < report["seconds"] < 40, report
+    assert "the submission took longer than 20 s" in report["reasons"], report
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links want a right there")
+@pytest.mark.notebook
+def test_a_link_leads_to_nothing(course):
+    """Neither to the solutions in place of a notebook, nor for a kernel to read what it leads to."""
+    folder = made.hand_in(course, "linker", name="note.txt", text="")
+    (folder / f"{made.NAME}.ipynb").symlink_to(course.source(made.NAME))
+    report = grading.grade_one(course, made.NAME, "linker", seed=SEED)
+    assert report["state"] == "unreadable" and not report["cells"], report
+    (course.folder / "private.txt").write_text("private")
+    folder = made.hand_in(course, "reader", made.answered(course, sat="cat_score = 1.05\nopen('link.txt')"))
+    (folder / "link.txt").symlink_to(course.folder / "private.txt")
+    (folder / "all").symlink_to(course.folder)
+    report = grading.grade_one(course, made.NAME, "reader", seed=SEED)
+    assert "FileNotFoundError" in " ".join(report["reasons"]) and report["state"] == "graded", report
+
+
+def test_a_heading_of_version_3_has_no_length_of_its_own(tmp_path):
+    cell = {"cell_type": "heading", "level": 10**9, "metadata": {}, "source": "x"}
+    sheets = {"nbformat": 3, "nbformat_minor": 0, "metadata": {"name": ""}, "worksheets": [{"cells": [cell]}]}
+    (tmp_path / "x.ipynb").write_text(json.dumps(sheets))
+    notebook, _ = read_notebook(tmp_path / "x.ipynb")
+    assert [one.source for one in notebook.cells] == ["# x"]
+
+
+# ---- the judge: a comparison may take no more than its limits, and end no process but its own ----
+
+BAD_CHECKS = """
+import ctypes
+import os
+import time
+
+from course_lib.checks.engine import Question
+
+def allocate():
+    return bytearray(16 * 2**30)
+
+RIGHT = {"plain": lambda: 1, "endless": lambda: time.sleep(600), "segfault": lambda: ctypes.string_at(0),
+         "ends": lambda: os._exit(0), "huge": allocate, "prints": lambda: print("{}") or 1}
+ASKED = [Question(name, "scaled_dot_product", right, (), "lesson 3") for name, right in RIGHT.items()]
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit of memory is one of Linux")
+def test_a_judge_that_ends_takes_nobody_with_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(judging, "SECONDS", 1)
+    (tmp_path / "graded.py").write_text(BAD_CHECKS)
+    for name in ("endless", "segfault", "ends"):
+        with pytest.raises(Wrong, match=f"✗ {name}: what came back cannot be compared within 1 s and 4 GB"):
+            judging.judge(tmp_path, name, '{"value": 1}', SEED)
+    with pytest.raises(RuntimeError, match="the check huge: MemoryError"):
+        judging.judge(tmp_path, "huge", '{"value": 1}', SEED)
+    monkeypatch.undo()
+    for name in ("plain", "prints"):
+        judging.judge(tmp_path, name, '{"value": 1}', SEED)
+        with pytest.raises(Wrong, match=f"✗ {name}: '\\\\udc80' is a text"):
+            judging.judge(tmp_path, name, '{"value": "\\udc80"}', SEED)
+    (judge,) = judging._sitting.values()
+    (tmp_path / "graded.py").write_text("import no_such_package")
+    with pytest.raises(RuntimeError, match="the judge: ModuleNotFoundError"):
+        judging.judge(tmp_path, "plain", '{"value": 1}', SEED)
+    assert judge.process.poll() is not None  # checks that have changed are judged by another

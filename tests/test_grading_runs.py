@@ -1,8 +1,16 @@
 """Runs of the grader: killed ones, lost processes, manual marks, a cluster; and what a learner's kernel is given."""
 
+import dataclasses
 import json
+import logging
 import os
 import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
 from concurrent.futures import Executor, Future
 from concurrent.futures.process import BrokenProcessPool
 
@@ -17,7 +25,8 @@ from nbgrader.api import Gradebook
 
 from course_lib.grading import course as courses
 from course_lib.grading import grade as grading
-from course_lib.grading.report import table, write_feedback
+from course_lib.grading import sandbox
+from course_lib.grading.report import table, write_feedback, write_grades
 from course_lib.grading.submission import grade_id, put_back
 
 pytestmark = pytest.mark.notebook  # they execute notebooks
@@ -54,6 +63,26 @@ def points(course, student):
 # ---- no submission is lost ----
 
 
+class Fails:
+    """A converter that does not find an entry, and fails in making it."""
+
+    log = logging.getLogger("fails")
+
+    def start(self):
+        try:
+            try:
+                raise LookupError("no such entry")
+            except LookupError:
+                raise OSError("the server is away")  # noqa: B904
+        except OSError:
+            self.log.error(traceback.format_exc())
+            raise
+
+
+def test_a_failure_is_told_by_its_cause_not_by_what_was_handled_before():
+    assert courses.captured(Fails()) == "OSError: the server is away"
+
+
 def test_an_error_of_the_grader_is_told_and_the_batch_goes_on(course, monkeypatch):
     for student in ("ada", "bob"):
         made.hand_in(course, student, made.answered(course))
@@ -74,7 +103,10 @@ def test_an_error_of_the_grader_is_told_and_the_batch_goes_on(course, monkeypatc
 
 def test_what_a_broken_pool_leaves_is_graded_alone(course, monkeypatch):
     made.hand_in(course, "eve", made.answered(course))
-    monkeypatch.setattr(grading, "processes", lambda: Here(broken=["eve"]))
+    real = grading.processes
+    monkeypatch.setattr(
+        grading, "processes", lambda scratch, number=None: real(scratch, 1) if number else Here(["eve"])
+    )
     (report,) = grading.grade(course, [made.NAME])
     assert report["state"] == "graded" and points(course, "eve") == 8
 
@@ -105,6 +137,74 @@ def test_manual_marks_and_comments_survive_a_second_grading(course):
     assert "And it is never negative." in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.skipif(os.name != "posix", reason="a run that cannot be caught is killed by a signal of POSIX")
+def test_of_a_run_that_is_killed_nothing_stays_and_two_do_not_run_at_once(course, tmp_path):
+    made.hand_in(course, "eli", made.answered(course, sat="while True:\n    pass"))
+    run = made.start(tmp_path, seconds=600, stderr=subprocess.PIPE)
+    of_run = []
+    try:
+        until = time.monotonic() + 120
+        while not [*tmp_path.glob("course-run-*/course-kernel-*/given")]:
+            assert run.poll() is None and time.monotonic() < until, run.stderr.read() if run.poll() else "no kernel"
+            time.sleep(0.2)
+        of_run = psutil.Process(run.pid).children(recursive=True)
+        with pytest.raises(courses.CourseError, match="Another run grades"):
+            grading.grade(course, [made.NAME], executor=Here())
+    finally:
+        run.send_signal(signal.SIGKILL)
+        run.stderr.close()
+        run.wait()
+    _, alive = psutil.wait_procs(of_run, timeout=20)
+    assert not alive
+    assert list(tmp_path.glob("course-run-*/course-kernel-*")) and list(course.folder.glob(".staged-*"))
+    tempfile.tempdir, before = str(tmp_path), tempfile.tempdir
+    try:
+        with grading._swept(course) as scratch:
+            assert not list(scratch.iterdir()) and not list(course.folder.glob(".staged-*"))
+    finally:
+        tempfile.tempdir = before
+    assert not list(tmp_path.glob("course-run-*"))
+
+
+def test_a_lock_that_nobody_holds_stops_nobody(course):
+    (course.folder / ".grading.lock").touch()
+    assert grading.grade(course, [made.NAME], executor=Here()) == []
+
+
+def test_what_the_gradebook_has_otherwise_than_the_report_is_told_if_no_person_gave_it(course, capsys):
+    for student in ("ada", "bob"):
+        made.hand_in(course, student, made.answered(course, sat="cat_score = 2.0"))
+        grading.grade_one(course, made.NAME, student)
+    assert not any("not as reported" in row["state"] for row in table(course, made.NAME))
+    with Gradebook(course.database) as gradebook:
+        gradebook.find_grade("check_sat", made.NAME, made.NAME, "ada").auto_score = 1.0
+        gradebook.find_grade("check_sat", made.NAME, made.NAME, "bob").manual_score = 1.0
+        gradebook.db.commit()
+    rows = {row["student"]: row for row in table(course, made.NAME)}
+    assert rows["ada"]["state"] == "graded, to be read, not as reported"
+    told = "check_sat: the gradebook has 1, the report 0; grade it again"
+    assert rows["ada"]["reason"].startswith(told) and f"03_small ada: {told}" in capsys.readouterr().err
+    assert rows["bob"]["state"] == "graded, to be read" and rows["bob"]["points"] == 8
+
+
+def test_what_would_steer_a_terminal_is_escaped_in_the_table(course):
+    with Gradebook(course.database) as gradebook:
+        gradebook.update_or_create_student("eve", first_name="\x1b[2JEve", last_name="=1+1")
+    text = write_grades(course, made.NAME).read_text(encoding="utf-8-sig")
+    assert "\x1b" not in text and "\\x1b[2JEve,'=1+1," in text
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a name of bytes is one of Linux")
+def test_a_file_of_any_name_and_a_link_that_leads_nowhere_end_no_run(course):
+    folder = made.hand_in(course, "ada", made.answered(course))
+    (folder / os.fsdecode(b"caf\xe9.txt")).touch()
+    folder = made.hand_in(course, "bob", name="notes.txt", text="")
+    (folder / f"{made.NAME}.ipynb").symlink_to("nowhere")
+    reports = grading.grade(course, [made.NAME], executor=Here())
+    assert sorted(report["state"] for report in reports) == ["graded", "unreadable"]
+    assert grading.missing(course, made.NAME) == []
+
+
 def test_a_cluster_grades(course):
     distributed = pytest.importorskip("distributed")
     for student in ("ada", "bob"):
@@ -119,16 +219,20 @@ def test_a_cluster_grades(course):
 
 LOOKS_AROUND = """
 import json, os, pathlib, resource, subprocess
-child = subprocess.Popen(["sleep", "600"], stdout=subprocess.DEVNULL)
+subprocess.Popen(["sleep", "86399"], stdout=subprocess.DEVNULL)
 pathlib.Path("left.txt").write_text("here")
-print(json.dumps({"names": sorted(os.environ), "home": os.environ["HOME"], "here": os.getcwd(), "child": child.pid,
+print(json.dumps({"names": sorted(os.environ), "home": os.environ["HOME"], "here": os.getcwd(),
                   "memory": resource.getrlimit(resource.RLIMIT_DATA)[0]}))
 print("long " * 1_000_000)
 cat_score = 1.05"""
 
 
 @pytest.mark.skipif(os.name != "posix", reason="limits and sessions are those of POSIX")
-def test_a_kernel_has_a_folder_of_its_own_limits_and_none_of_the_instructors_variables(course, monkeypatch):
+@pytest.mark.parametrize("sandboxed", [True, False])
+def test_a_kernel_has_a_folder_of_its_own_limits_and_none_of_the_instructors_variables(sandboxed, course, monkeypatch):
+    if sandboxed and not course.sandboxed:
+        pytest.skip(f"there is no sandbox: {sandbox.missing()}")
+    course = dataclasses.replace(course, sandboxed=sandboxed)
     for name in ("COURSE_SOURCE", "COURSE_CACHE", "COURSE_DATABASE", "SOME_TOKEN"):
         monkeypatch.setenv(name, "secret")
     folder = made.hand_in(course, "ada", made.answered(course, sat=LOOKS_AROUND))
@@ -142,7 +246,9 @@ def test_a_kernel_has_a_folder_of_its_own_limits_and_none_of_the_instructors_var
     assert not {"COURSE_SOURCE", "COURSE_CACHE", "COURSE_DATABASE", "SOME_TOKEN"} & set(seen["names"])
     assert seen["memory"] == course.memory
     assert seen["here"].startswith(seen["home"]) and not os.path.exists(seen["home"])  # it is gone afterwards
-    assert not psutil.pid_exists(seen["child"]) or psutil.Process(seen["child"]).status() == psutil.STATUS_ZOMBIE
+    left = [process for process in psutil.process_iter(["cmdline"]) if process.info["cmdline"] == ["sleep", "86399"]]
+    psutil.wait_procs(left, timeout=5)
+    assert not [process for process in left if process.is_running() and process.status() != psutil.STATUS_ZOMBIE]
     assert sorted(folder.iterdir()) == before  # what was handed in stays as it was
 
 

@@ -134,8 +134,8 @@ def test_the_cpu_index_is_asked_only_without_a_card_and_may_be_silent(monkeypatc
 
 def test_the_first_set_up_says_what_comes_and_how_large_it_is(monkeypatch):
     monkeypatch.setattr(environment, "is_installed", lambda: False)
-    assert "PyTorch, JupyterLab and their like, about 1.5 GB" in environment.announcement(NOTHING, cuda=False)
-    assert "about 2.3 GB" in environment.announcement(TESTS, cuda=False)
+    assert "PyTorch, JupyterLab and their like, about 1.7 GB" in environment.announcement(NOTHING, cuda=False)
+    assert "about 2.6 GB" in environment.announcement(TESTS, cuda=False)
     assert "up to 6 GB (PyTorch with CUDA)" in environment.announcement(NOTHING, cuda=True)
 
 
@@ -228,7 +228,7 @@ FIRST_CALLS = {
     "warm": (["99"], "No notebook begins with '99'"),
     "release": (["01"], "01_rnn_bottleneck.ipynb: 20 points"),
     "collect": (["none.zip"], "none.zip"),
-    "grade": ([], "0 graded"),
+    "grade": (["--unsandboxed"], "0 graded"),
     "formgrader": (["--version"], jupyterlab.__version__),
     "feedback": ([], "0 pages"),
     "grades": ([], "01_rnn_bottleneck.csv"),

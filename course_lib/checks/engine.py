@@ -513,7 +513,7 @@ def _symptom(pairs: Sequence[tuple[object, Outcome]], outcome: Outcome) -> diffe
         outcome: of the smallest input that went wrong.
     """
     if outcome.error:
-        said = f"{type(outcome.error).__name__}: {outcome.error}"
+        said = f"{_type_name(outcome.error)}: {outcome.error}"
         advice = next((advice for words, advice in ADVICE.items() if words in said), "Print what goes into it.")
         return f"it raises {textwrap.shorten(said, LONGEST_ERROR, placeholder=' …')}", f"{_line(outcome.error)}{advice}"
     errors = [wanted.error for _, wanted in pairs[:1] if wanted.error]
@@ -697,7 +697,7 @@ def ask(question: Question, answer: object) -> None:
     try:
         same(answer, answer, 0.0)
     except Exception:
-        what = f"it is of type {type(answer).__name__}, which cannot be compared"
+        what = f"it is of type {_type_name(answer)}, which cannot be compared"
         raise Wrong(_says(question, what, "Numbers, texts and lists of those can be.")) from None
     if answer is None or _has_blank(answer):
         raise Wrong(Told(BLANK, question.name, f"{question.name} has no answer yet", "Put one in place of the blank."))
@@ -804,7 +804,7 @@ def _says(
     if case:
         given = [(name, _short(value)) for name, value in _as_given(asked, answer, case).items()]
     if outcome and wanted:
-        came = type(outcome.error).__name__ if outcome.error else _short(outcome.result)
+        came = _type_name(outcome.error) if outcome.error else _short(outcome.result)
         right = type(wanted.error).__name__ if wanted.error else _short(wanted.result)
         results = [("came out", came), ("wanted", right)]
         if place := _first_difference(outcome.result, wanted.result):
@@ -886,7 +886,12 @@ def _kind(value: object) -> str:
         list: "a list",
         type(None): "None",
     }
-    return names.get(type(value), f"something of type {type(value).__name__}")
+    return names.get(type(value), f"something of type {_type_name(value)}")
+
+
+def _type_name(value: object) -> str:
+    """The name of its type, or that which `course_lib.grading.courier` has from a learner's kernel."""
+    return inspect.getattr_static(value, "type_name", type(value).__name__)
 
 
 def _rounded(value: object) -> object:

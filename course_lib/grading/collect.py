@@ -4,9 +4,9 @@ nbgrader's own zip_collect reads names by one regular expression, gives up where
 and skips with a line in its log what it cannot read. Here every file of an archive is either collected or told of.
 """
 
-import io
 import re
 import shutil
+import tempfile
 import unicodedata
 import zipfile
 from collections import Counter, defaultdict
@@ -20,7 +20,7 @@ from tqdm import tqdm
 
 from course_lib.grading.course import Course, CourseError, shown
 from course_lib.grading.grade import TIMESTAMP
-from course_lib.grading.submission import LARGEST, grade_id
+from course_lib.grading.submission import LARGEST, NOTE, Unreadable, grade_id, is_notebook, printable, read_notebook
 
 # Moodle: "Ada Lovelace_1234_assignsubmission_file_/x.ipynb", or flat "Ada Lovelace_1234_assignsubmission_file_x.ipynb".
 MOODLE = re.compile(r"(?P<name>[^/]+?)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)_?/?(?P<file>.+)")
@@ -29,6 +29,7 @@ CANVAS = re.compile(r"(?P<name>[^/_]+)_(?P<late>LATE_)?(?P<number>\d+)_(?P<uploa
 DATE = re.compile(r"(20\d\d)-(\d\d)-(\d\d)[-_ T](\d\d)[-:.](\d\d)(?:[-:.](\d\d))?")
 NOT_A_DATE = datetime(1980, 1, 1)  # what a ZIP holds where there is none
 IGNORED = ("__MACOSX", ".ipynb_checkpoints", ".DS_Store")
+MOST_FILES, LARGEST_WORK = 1_000, 2 * LARGEST  # that one person's work may unpack to
 
 
 @dataclass(frozen=True)
@@ -36,18 +37,23 @@ class File:
     """One file of an archive, and what its name says."""
 
     path: str
-    content: bytes
-    date: datetime | None  # in UTC
+    date: datetime | None  # in UTC, from the platform's archive
     student: str
     name: str
     number: str
     base: str
     late: bool
     upload: int
+    unpacked: Path | None = None  # where its content lies
+    problem: str = ""  # why it could not be unpacked
 
     @property
     def age(self) -> tuple:
         return (self.upload, self.date or datetime.min.replace(tzinfo=UTC))
+
+    @property
+    def content(self) -> bytes:
+        return self.unpacked.read_bytes()
 
 
 @dataclass
@@ -65,8 +71,8 @@ def slug(name: str) -> str:
     return re.sub(r"[^\w.-]+", "_", plain.lower()).strip("_.-")
 
 
-def _entries(archive: zipfile.ZipFile, told: list[str], within: str = "", depth: int = 0) -> Iterator[tuple]:
-    """Path, content and date of each file, also of archives within the archive."""
+def _entries(archive: zipfile.ZipFile, within: str = "") -> Iterator[tuple[zipfile.ZipInfo, str]]:
+    """Each file, and its path."""
     for info in archive.infolist():
         name = info.filename
         if not info.flag_bits & 0x800:  # the archive does not say that it is UTF-8, though it mostly is
@@ -75,27 +81,16 @@ def _entries(archive: zipfile.ZipFile, told: list[str], within: str = "", depth:
             except UnicodeError:
                 pass
         path = within + name.replace("\\", "/")
-        parts = PurePosixPath(path).parts
-        if info.is_dir() or any(part in IGNORED for part in parts):
-            continue
-        if ".." in parts or path.startswith("/") or ":" in parts[0]:
-            told.append(f"{path}: refused, since its name leads out of the archive")
-        elif info.file_size > LARGEST:
-            told.append(f"{path}: refused, since it is larger than {LARGEST // 10**6} MB")
-        elif path.lower().endswith(".zip") and depth == 0:
-            try:
-                with zipfile.ZipFile(io.BytesIO(archive.read(info))) as inner:
-                    yield from _entries(inner, told, f"{path[:-4]}/", depth + 1)
-            except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
-                told.append(f"{path}: cannot be opened ({error}); unpack it by hand")
-        else:
-            try:
-                yield path, archive.read(info), datetime(*info.date_time)
-            except (zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError) as error:
-                told.append(f"{path}: cannot be read ({error}); unpack it by hand")
+        if not info.is_dir() and not any(part in IGNORED for part in PurePosixPath(path).parts):
+            yield info, path
 
 
-def _read(path: str, content: bytes, date: datetime) -> File | None:
+def _base(path: str) -> str:
+    """A file's name, as every system can have it."""
+    return re.sub(r'[<>:"|?*\x00-\x1f]', "_", PurePosixPath(path).name)[-100:].strip(". ") or "file"
+
+
+def _read(path: str, info: zipfile.ZipInfo) -> File | None:
     """What a path says of its student; None if it says nothing."""
     # A platform may put all in a folder of its own; the student's part is the first that fits.
     parts = path.split("/")
@@ -107,30 +102,71 @@ def _read(path: str, content: bytes, date: datetime) -> File | None:
         return None
     about = found.groupdict()
     canvas = "upload" in about
-    if written := DATE.search(path):
-        date = datetime(*(int(part) for part in written.groups("0")))
-    elif canvas or date == NOT_A_DATE:
+    try:
+        date = datetime(*info.date_time)
+    except ValueError:
+        date = NOT_A_DATE
+    if canvas or date == NOT_A_DATE:
         date = None  # Canvas packs a file with the time of the download
     return File(
         path=path,
-        content=content,
-        date=date and date.astimezone(UTC),  # a ZIP and a name hold local time
+        date=date and date.astimezone(UTC),  # a ZIP holds local time
         # A Canvas number is a person's. A Moodle number is new in each assignment, so there the name must do.
         student=slug(f"{about['name']}_{about['number']}" if canvas else about["name"]),
         name=about["name"],
         number=about["number"],
-        base=PurePosixPath(about["file"]).name,
+        base=_base(about["file"]),
         late=bool(about.get("late")),
         upload=int(about.get("upload", 0)),
     )
 
 
-def _answers(content: bytes, ids: dict[str, set[str]]) -> str | None:
+class _Unpacking:
+    """Unpacks what students handed in, one file after the other, and of nobody's work too much."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.files: Counter = Counter()  # by student
+        self.bytes: Counter = Counter()
+
+    def take(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo, file: File) -> Iterator[File]:
+        """A file; of a learner's own archive, what is in it, in the place and with the time of that archive."""
+        file = self._take(archive, info, file)
+        if file.problem or not file.base.lower().endswith(".zip"):
+            yield file
+            return
+        try:
+            with zipfile.ZipFile(file.unpacked) as inner:
+                if len(inner.infolist()) > MOST_FILES:
+                    raise zipfile.BadZipFile(f"it holds more than {MOST_FILES} files")
+                for info, path in _entries(inner, f"{file.path[:-4]}/"):
+                    yield self._take(inner, info, replace(file, path=path, base=_base(path)))
+        except Exception as error:  # whatever a broken archive makes zipfile do
+            yield replace(file, unpacked=None, problem=f"cannot be opened ({error}); unpack it by hand")
+
+    def _take(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo, file: File) -> File:
+        who = (file.student, file.number)
+        self.files[who] += 1
+        self.bytes[who] += info.file_size  # of which zipfile gives no byte more
+        if info.file_size > LARGEST:
+            return replace(file, problem=f"refused, since it is larger than {LARGEST // 10**6} MB")
+        if self.files[who] > MOST_FILES or self.bytes[who] > LARGEST_WORK:
+            most = f"{MOST_FILES} files or {LARGEST_WORK // 10**6} MB"
+            return replace(file, problem=f"refused, since with it the work has more than {most}")
+        unpacked = self.folder / str(self.files.total())
+        try:
+            with archive.open(info) as packed, unpacked.open("wb") as out:
+                shutil.copyfileobj(packed, out)
+        except Exception as error:  # whatever a broken archive makes zipfile do
+            return replace(file, problem=f"cannot be read ({error}); unpack it by hand")
+        return replace(file, unpacked=unpacked)
+
+
+def _answers(file: File, ids: dict[str, set[str]]) -> str | None:
     """The assignment whose cells a notebook holds."""
     try:
-        notebook = nbformat.reads(content.decode("utf-8-sig"), as_version=4)
-        held = {grade_id(cell) for cell in notebook.cells}
-    except Exception:  # whatever a broken file makes nbformat do
+        held = set(map(grade_id, read_notebook(file.unpacked)[0].cells))
+    except Unreadable:
         return None
     best = max(ids, key=lambda assignment: len(ids[assignment] & held))
     return best if ids[best] & held else None
@@ -139,11 +175,31 @@ def _answers(content: bytes, ids: dict[str, set[str]]) -> str | None:
 def collect(course: Course, archive: Path, assignment: str | None = None) -> Collected:
     """Puts the newest work of each student under `submitted`; what was there before is moved to `replaced`.
 
+    Of whom nothing can be collected gets a folder with a note that says why, so that grading and its table tell of it.
+
     Args:
         assignment: that of the archive; if None, the one whose cells most of its notebooks hold.
     Raises:
         CourseError: there is no such archive, it is none, or no notebook in it belongs to an assignment.
     """
+    course.find()
+    with tempfile.TemporaryDirectory(prefix="course-collect-") as folder:
+        return _collect(course, archive, assignment, _Unpacking(Path(folder)))
+
+
+def _unpack(archive: Path, unpacking: _Unpacking, elsewhere: str, told: list[str]) -> Iterator[File]:
+    with zipfile.ZipFile(archive) as opened:
+        for info, path in _entries(opened):
+            parts = PurePosixPath(path).parts
+            if ".." in parts or path.startswith("/") or ":" in parts[0]:
+                told.append(f"{path}: refused, since its name leads out of the archive")
+            elif file := _read(path, info):
+                yield from unpacking.take(opened, info, file)
+            else:
+                told.append(f"{path}: its name says no student; put it by hand into {elsewhere}")
+
+
+def _collect(course: Course, archive: Path, assignment: str | None, unpacking: _Unpacking) -> Collected:
     from nbgrader.api import Gradebook
 
     ids = {}
@@ -151,70 +207,95 @@ def collect(course: Course, archive: Path, assignment: str | None = None) -> Col
         source = nbformat.read(course.source(name), as_version=4)
         ids[name] = {grade_id(cell) for cell in source.cells} - {None}
     told: list[str] = []
-    files = []
+    elsewhere = shown(course.path("submitted", "STUDENT", assignment or "ASSIGNMENT"))
     try:
-        with zipfile.ZipFile(archive) as opened:
-            for path, content, date in _entries(opened, told):
-                if file := _read(path, content, date):
-                    files.append(file)
-                else:
-                    told.append(
-                        f"{path}: its name says no student; put it by hand into "
-                        f"{shown(course.path('submitted', 'STUDENT', assignment or 'ASSIGNMENT'))}"
-                    )
+        files = list(_unpack(archive, unpacking, elsewhere, told))
     except FileNotFoundError:
         raise CourseError(f"There is no file {archive}.") from None
     except zipfile.BadZipFile:
         raise CourseError(f"{archive} is no ZIP archive.") from None
-    belongs = {file.path: _answers(file.content, ids) for file in files if file.base.endswith(".ipynb")}
+    for file in files:
+        if file.problem:
+            told.append(f"{file.path}: {file.problem}")
+        if (written := DATE.search(file.base)) and not _agree(written, file.date):
+            date = f"{file.date:%Y-%m-%d %H:%M} UTC" if file.date else "no date"
+            told.append(f"{file.path}: its name has a date of its own; what counts is the archive's, {date}")
+    belongs = {file: _answers(file, ids) for file in files if is_notebook(file.base) and not file.problem}
     if assignment is None:
         seen = Counter(name for name in belongs.values() if name)
         if not seen:
-            there = "\n".join(["", *told])
+            there = printable("\n".join(["", *told]))
             raise CourseError(f"{archive}: no notebook holds the cells of {', '.join(ids)}; name it: ARGS=03{there}")
         assignment = seen.most_common(1)[0][0]
-    result = Collected(assignment, told=told)
     by_student = defaultdict(list)
     for file in files:
         by_student[file.student].append(file)
+    students = []
     with Gradebook(course.database) as gradebook:
         due = gradebook.find_assignment(assignment).duedate
         for student, theirs in tqdm(sorted(by_student.items()), unit="submission", disable=None):
-            if len({file.number for file in theirs}) > 1:
-                numbers = ", ".join(sorted({file.number for file in theirs}))
-                told.append(f"{student}: several people have this name (numbers {numbers}); collect them by hand")
-                continue
-            chosen = _choose(student, theirs, belongs, assignment, told)
+            chosen, problem = _choose(theirs, belongs, assignment, told)
+            if problem and problem not in {file.problem for file in theirs}:
+                told.append(f"{student}: {problem}")
             if chosen and _put(course, student, assignment, chosen, due, told):
-                result.students.append(student)
-                first, _, last = theirs[0].name.rpartition(" ")
-                known = {s.id for s in gradebook.students}
-                names = {"first_name": first or None, "last_name": last}
-                gradebook.update_or_create_student(student, **({} if student in known else names))
-    return result
+                students.append(student)
+            elif not chosen and not _note(course, student, assignment, problem):
+                continue
+            first, _, last = theirs[0].name.rpartition(" ")
+            known = {s.id for s in gradebook.students}
+            names = {"first_name": first or None, "last_name": last}
+            gradebook.update_or_create_student(student, **({} if student in known else names))
+    return Collected(assignment, students, [printable(line) for line in told])
 
 
-def _choose(student: str, files: list[File], belongs: dict, assignment: str, told: list[str]) -> list[File]:
-    """The notebook to grade; or, where there is none, all that was handed in, so that grading can say so."""
-    others = [file for file in files if belongs.get(file.path) not in (None, assignment)]
-    told += [f"{file.path}: left aside, it holds the cells of {belongs[file.path]}" for file in others]
-    notebooks = [file for file in files if belongs.get(file.path) == assignment]
-    broken = [file for file in files if file.path in belongs and belongs[file.path] is None]
+def _agree(written: re.Match, date: datetime | None) -> bool:
+    try:
+        own = datetime(*(int(part) for part in written.groups("0"))).astimezone(UTC)
+    except (OverflowError, ValueError):
+        return False
+    return date is not None and abs(own - date) < timedelta(minutes=1)
+
+
+def _choose(files: list[File], belongs: dict, assignment: str, told: list[str]) -> tuple[list[File], str]:
+    """The notebook to grade; or, where there is none, all that was handed in, so that grading can say so.
+
+    If nothing can be chosen, the reason.
+    """
+    if len(numbers := sorted({file.number for file in files})) > 1:
+        return [], f"several people have this name (numbers {', '.join(numbers)}); collect them by hand"
+    others = [file for file in files if belongs.get(file) not in (None, assignment)]
+    told += [f"{file.path}: left aside, it holds the cells of {belongs[file]}" for file in others]
+    notebooks = [file for file in files if belongs.get(file) == assignment]
+    broken = [file for file in files if file in belongs and belongs[file] is None]
     pool = notebooks or broken
+    problems = [file for file in files if file.problem]
+    if not pool and problems:
+        return [], "; ".join(f"{file.base} {file.problem}" for file in problems)
     if not pool:
-        return [file for file in files if file not in others]
+        rest = [file for file in files if file not in others]
+        return rest, "" if rest else "what was handed in holds the cells of another exercise"
     newest = max(pool, key=lambda file: (*file.age, file.base == f"{assignment}.ipynb"))
     rivals = [file for file in pool if file.age == newest.age and file.content != newest.content]
-    if rivals and newest.base != f"{assignment}.ipynb":
+    if rivals and (newest.base != f"{assignment}.ipynb" or any(file.base == newest.base for file in rivals)):
         names = ", ".join(file.path for file in (newest, *rivals))
-        told.append(f"{student}: several notebooks could be meant, and none is newer; collect one by hand: {names}")
-        return []
+        return [], f"several notebooks could be meant, and none is newer; collect one by hand: {names}"
     for file in files:
-        if file is not newest and file not in others:
+        if file is not newest and file not in others and not file.problem:
             older = "older" if file in pool and file.age < newest.age else "not the notebook that is graded"
             told.append(f"{file.path}: left aside, {older}")
     # A platform, or a second download, adds to names: what holds the assignment's cells has its name.
-    return [replace(newest, base=f"{assignment}.ipynb") if newest in notebooks else newest]
+    known = newest in notebooks and newest.base.endswith(".ipynb")
+    return [replace(newest, base=f"{assignment}.ipynb") if known else newest], ""
+
+
+def _note(course: Course, student: str, assignment: str, problem: str) -> bool:
+    """Puts the reason where the work would stand; what was collected earlier stays."""
+    folder = course.path("submitted", student, assignment)
+    if folder.exists() and not (folder / NOTE).exists():
+        return False
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / NOTE).write_text(f"{printable(problem)}\n", encoding="utf-8")
+    return True
 
 
 def _put(course: Course, student: str, assignment: str, files: list[File], due: datetime | None, told: list) -> bool:
@@ -242,7 +323,8 @@ def _put(course: Course, student: str, assignment: str, files: list[File], due: 
         told.append(f"{student}: handed in anew; the earlier work is in {shown(aside)}")
     folder.mkdir(parents=True)
     for file in files:
-        (folder / file.base).write_bytes(file.content)
+        shutil.copyfile(file.unpacked, folder / file.base)
+    (folder / TIMESTAMP).unlink(missing_ok=True)  # of the learner's own
     if date:
         (folder / TIMESTAMP).write_text(f"{date.isoformat()}\n")
     return True

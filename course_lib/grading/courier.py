@@ -19,7 +19,19 @@ PLAIN = (torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.in
          torch.complex128)  # fmt: skip
 DTYPES = {str(dtype).removeprefix("torch."): dtype for dtype in PLAIN}
 MOST_AXES = 16
+DEEPEST = 32  # lists within lists: deeper ones take the comparison long
 LARGEST_EMPTY = 10_000  # of a tensor without numbers: the product of its other sizes
+
+
+class Other:
+    """Stands for what is no plain data; the checks name its type by `type_name`."""
+
+    def __init__(self, type_name):
+        self.type_name = type_name
+
+
+class OtherError(Exception):
+    """Stands for an error that Python does not know."""
 
 
 def pack(value):
@@ -60,21 +72,23 @@ def _pack_numbers(value):
     return packed
 
 
-def unpack(packed):
+def unpack(packed, room=DEEPEST):
     """The value that `pack` was given. Raises ValueError where the data is none of its making."""
-    if isinstance(packed, list):
-        return [unpack(item) for item in packed]
-    if not isinstance(packed, dict):
+    if not isinstance(packed, (list, dict)):
         return packed
+    if not room:
+        raise ValueError(f"it is nested more than {DEEPEST} deep")
+    if isinstance(packed, list):
+        return [unpack(item, room - 1) for item in packed]
     try:
         if "blank" in packed:
             return ...
         if "other" in packed:
-            return type(str(packed["other"]), (), {})()
+            return Other(str(packed["other"]))
         if "dict" in packed:
-            return {unpack(name): unpack(item) for name, item in packed["dict"]}
+            return {unpack(name, room - 1): unpack(item, room - 1) for name, item in packed["dict"]}
         if "set" in packed:
-            return {unpack(item) for item in packed["set"]}
+            return {unpack(item, room - 1) for item in packed["set"]}
         dtype, shape = DTYPES[packed["dtype"]], packed["shape"]
         data = bytearray(base64.b64decode(packed["data"]))
         flat = torch.frombuffer(data, dtype=dtype) if data else torch.empty(0, dtype=dtype)
@@ -87,14 +101,16 @@ def unpack(packed):
 
 
 def unpack_error(name, text):
-    """An exception of that name; one that Python does not know is made."""
+    """An exception of that name; `OtherError` has it as `type_name`."""
     known = getattr(builtins, str(name), None)
     if isinstance(known, type) and issubclass(known, Exception):
         try:
             return known(text)
         except TypeError:
             pass
-    return type(str(name), (Exception,), {})(text)
+    error = OtherError(text)
+    error.type_name = str(name)
+    return error
 
 
 def answer(expression, names, drive, inputs):

@@ -38,6 +38,7 @@ class Course:
         cell_seconds: how long a cell, or the answers to a check, may take.
         submission_seconds: how long a whole submission may take.
         memory: bytes that a learner's kernel may have.
+        sandboxed: whether learners' kernels run in a sandbox; where none can be had, nothing is graded then.
     """
 
     folder: Path
@@ -45,6 +46,7 @@ class Course:
     cell_seconds: int = 30
     submission_seconds: int = 900
     memory: int = 4 * 2**30
+    sandboxed: bool = True
 
     @classmethod
     def here(cls) -> "Course":
@@ -70,6 +72,7 @@ class Course:
         c.Execute.shutdown_kernel = "immediate"
         c.Marking.submission_seconds = self.submission_seconds
         c.Marking.memory = self.memory
+        c.Marking.sandboxed = self.sandboxed
         c.LimitOutput.max_lines = 200
         c.LimitOutput.max_traceback = 40
         nbgrader = "nbgrader.preprocessors"
@@ -233,7 +236,7 @@ def digest(files: Sequence[Path], root: Path) -> str:
     """A hash of files and their names."""
     total = hashlib.sha256()
     for file in sorted(files):
-        total.update(f"{file.relative_to(root)}\0".encode())
+        total.update(os.fsencode(file.relative_to(root)) + b"\0")
         total.update(hashlib.sha256(file.read_bytes()).digest())
     return total.hexdigest()
 
@@ -258,8 +261,10 @@ def captured(converter) -> str | None:
     result = capture_log(converter)
     if result["success"]:
         return None
-    # The converter tells of the cause in its log, as a traceback that is indented by four.
-    _, found, cause = result.get("log", "").partition("Traceback (most recent call last)")
+    # The converter tells of the cause in its log, as a traceback that is indented by four. What was raised while an
+    # exception was handled stands last: nbgrader first looks for what it then makes.
+    _, _, last = result.get("log", "").rpartition("During handling of the above exception")
+    _, found, cause = last.partition("Traceback (most recent call last)")
     raised = [line[4:] for line in cause.splitlines()[1:] if line.startswith("    ") and line[4:5].strip()]
     return raised[0] if found and raised else result["error"].splitlines()[-1]
 
@@ -311,6 +316,9 @@ def release(course: Course, sources: Path, names: Sequence[str] = (), due: str |
         config = course.config()
         config.CourseDirectory.assignment_id = path.stem
         directory = CourseDirectory(config=config)
+        # nbgrader would enter it under a course without a name, which is in no gradebook; PostgreSQL refuses that.
+        with Gradebook(course.database) as gradebook:
+            gradebook.update_or_create_assignment(path.stem)
         if failed := captured(GenerateAssignment(coursedir=directory, config=config, force=True)):
             raise CourseError(f"{path.name}: {failed}")
         if deadline:

@@ -1,4 +1,4 @@
-"""Asks the learner's kernel for plain data, and compares it in the grader's own process.
+"""Asks the learner's kernel for plain data, and compares it outside of that kernel, in the process of `judge`.
 
 Nothing that the learner can patch decides a mark: the inputs are drawn here, what is right is computed here, and what
 comes back is compared here. A learner who patches `json`, numpy or the kernel itself spoils only their own answer.
@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import torch
 
-from course_lib.checks.engine import BrokenCheckError, Case, Exercise, Question, Wrong, ask, examine
+from course_lib.checks.engine import BrokenCheckError, Case, Exercise, Question, Wrong, ask, examine, same
 from course_lib.grading import courier
 from course_lib.grading.submission import printable
 
@@ -50,15 +50,19 @@ def question_for_kernel(asked: Exercise | Question, expression: str, seed: int) 
 
 
 class _Replies:
-    """Stands for the learner's object: gives, call by call, what that object gave."""
+    """Stands for the learner's object: gives, call by call, what that object gave, and the same where asked again."""
 
     __name__ = "__call__"  # where its errors come from: the engine then knows them as the learner's own
+    __signature__ = 0  # none: the learner's own names of arguments are not known here
 
-    def __init__(self, outcomes):
-        self.outcomes = iter(outcomes)
+    def __init__(self, cases, outcomes):
+        self.outcomes, self.given = iter(outcomes), [*zip(cases, outcomes, strict=True)]
 
     def __call__(self, arguments):
-        outcome, after = next(self.outcomes)
+        gave = next(self.outcomes, None)
+        if gave is None:
+            gave = next(gave for case, gave in self.given if same(case.arguments, arguments, 0.0))
+        outcome, after = gave
         arguments.update(after)  # what the learner's object did to them
         if isinstance(outcome, Exception):
             raise outcome
@@ -114,7 +118,7 @@ def _compare(asked: Exercise | Question, wanted: object, text: str, seed: int) -
     outcomes = [_unpack_outcome(packed) for packed in found["outcomes"]]
     if len(outcomes) != len(wanted):
         raise ValueError(f"it answers {len(outcomes)} of {len(wanted)} inputs")
-    return examine(replayed, _Replies(outcomes), seed)
+    return examine(replayed, _Replies(wanted, outcomes), seed)
 
 
 def reason(wrong: Wrong) -> str:

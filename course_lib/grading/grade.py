@@ -4,26 +4,33 @@ Each submission is entered in the gradebook on its own and ends in a report, so 
 and the next one grades what is missing or has changed.
 """
 
+import contextlib
+import hashlib
 import json
 import os
 import secrets
 import shutil
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 
+import filelock
 import nbformat
+import psutil
 from tqdm import tqdm
 
 from course_lib.files import write_json
-from course_lib.grading.course import Course, captured, checks_digest, digest, grade_cells, shown
-from course_lib.grading.submission import Unreadable, find_notebook, grade_id, printable, put_back
+from course_lib.grading import sandbox
+from course_lib.grading.course import Course, CourseError, captured, checks_digest, digest, grade_cells, shown
+from course_lib.grading.submission import Unreadable, find_notebook, grade_id, is_file, printable, put_back
 
 TIMESTAMP = "timestamp.txt"
+STAGED = ".staged-"
 
 
 # ---- one submission ----
@@ -35,19 +42,22 @@ def grade_one(course: Course, assignment: str, student: str, seed: int | None = 
     Args:
         seed: of the inputs that are drawn; a fresh one if None. The report keeps it.
     Returns:
-        The report: state ("graded", "unreadable" or "failed"), reasons, points by cell, seed, hashes, seconds.
+        The report: state ("graded", "unreadable" or "failed"), reasons, points by cell, seed, whether in a sandbox,
+        hashes, seconds.
     """
     started = time.monotonic()
     seed = secrets.randbelow(2**31) if seed is None else seed
     report = {"assignment": assignment, "student": student, "state": "graded", "reasons": [], "cells": {}, "seed": seed}
+    report["sandboxed"] = course.sandboxed
     try:
         report |= fingerprint(course, assignment, student)
-        reasons, record = _autograde(course, assignment, student, seed)
-        report["cells"] = record["cells"]
-        report["reasons"] = reasons + record["reasons"]
-    except Unreadable as error:
-        report["state"] = "unreadable"
-        report["reasons"] = [str(error), *_enter_nothing(course, assignment, student)]
+        try:
+            reasons, record = _autograde(course, assignment, student, seed)
+            report["cells"] = record["cells"]
+            report["reasons"] = reasons + record["reasons"]
+        except Unreadable as error:
+            report["state"] = "unreadable"
+            report["reasons"] = [str(error), *_enter_nothing(course, assignment, student)]
     except Exception as error:
         report["state"] = "failed"
         report["reasons"] = [f"the grader failed, grade it again: {type(error).__name__}: {error}"]
@@ -60,7 +70,7 @@ def grade_one(course: Course, assignment: str, student: str, seed: int | None = 
 def fingerprint(course: Course, assignment: str, student: str) -> dict:
     """What a grading depends on: if both hashes are as they were, there is nothing to do."""
     folder = course.path("submitted", student, assignment)
-    handed_in = digest([path for path in folder.rglob("*") if path.is_file()], folder)
+    handed_in = digest([path for path in folder.rglob("*") if is_file(path)], folder)
     return {"submission": handed_in, "checks": checks_digest(course, assignment)}
 
 
@@ -76,9 +86,9 @@ def _autograde(course: Course, assignment: str, student: str, seed: int) -> tupl
     notebook, reasons = find_notebook(folder, assignment, {grade_id(cell) for cell in source.cells} - {None})
     reasons += put_back(notebook, source, handed_out)
     # nbgrader is given a copy: what was handed in stays as it is.
-    with tempfile.TemporaryDirectory(prefix=".staged-", dir=course.folder) as staged:
+    with tempfile.TemporaryDirectory(prefix=STAGED, dir=course.folder) as staged:
         copy = Path(staged) / student / assignment
-        shutil.copytree(folder, copy, ignore=shutil.ignore_patterns("*.ipynb", ".ipynb_checkpoints"), symlinks=True)
+        shutil.copytree(folder, copy, ignore=_not_passed_on)
         nbformat.write(notebook, copy / f"{assignment}.ipynb")
         config = course.config()
         config.CourseDirectory.update(
@@ -92,6 +102,13 @@ def _autograde(course: Course, assignment: str, student: str, seed: int) -> tupl
     record = graded.metadata[RECORD]
     record["cells"] = {name: record["cells"][name] for name in grade_cells(source)}  # in the notebook's order
     return reasons, record
+
+
+def _not_passed_on(folder: str, names: list[str]) -> list[str]:
+    """Notebooks, and what is neither a file nor a folder: a link may lead to what no learner is to see."""
+    notebooks = shutil.ignore_patterns("*.ipynb", ".ipynb_checkpoints")(folder, names)
+    paths = [Path(folder, name) for name in names]
+    return [*notebooks, *(p.name for p in paths if p.is_symlink() or not (p.is_file() or p.is_dir()))]
 
 
 def _enter_nothing(course: Course, assignment: str, student: str) -> list[str]:
@@ -131,9 +148,12 @@ def kept(course: Course, assignment: str, student: str) -> dict | None:
     file = report_file(course, assignment, student)
     try:
         report = json.loads(file.read_text(encoding="utf-8"))
-        told = [*report["reasons"], *(reason for cell in report["cells"].values() for reason in cell["reasons"])]
+        cells = report["cells"].values()
+        told = [*report["reasons"], *(reason for cell in cells for reason in cell["reasons"])]
         if not all(isinstance(text, str) for text in (report["state"], *told)):
             raise ValueError("a text of it is none")
+        if not all(isinstance(cell["points"], int | float) for cell in cells):
+            raise ValueError("points of it are none")
         return report
     except FileNotFoundError:
         return None
@@ -169,9 +189,50 @@ def missing(course: Course, assignment: str) -> list[str]:
     return [student for student in handed_in(course, assignment) if not is_done(student)]
 
 
-def processes() -> ProcessPoolExecutor:
-    """One process a core, each with a fresh Python."""
-    return ProcessPoolExecutor(os.cpu_count(), mp_context=get_context("spawn"))
+def processes(scratch: Path, number: int | None = None) -> ProcessPoolExecutor:
+    """One process a core, each with a fresh Python, whose temporary files lie in the scratch folder."""
+    started = {"initializer": _begin, "initargs": (str(scratch),)}
+    return ProcessPoolExecutor(number or os.cpu_count(), mp_context=get_context("spawn"), **started)
+
+
+def _begin(scratch: str) -> None:
+    """In a new process: sees to it that nothing of it outlives the run, however that ends."""
+    tempfile.tempdir = scratch
+
+    def end_with_parent():
+        parent_process().join()
+        for child in psutil.Process().children(recursive=True):
+            with contextlib.suppress(psutil.Error):
+                child.kill()
+        os._exit(1)
+
+    threading.Thread(target=end_with_parent, daemon=True).start()
+
+
+@contextlib.contextmanager
+def _alone(course: Course) -> Iterator[None]:
+    """Raises CourseError if another run is at work on this course."""
+    lock = filelock.FileLock(course.folder / ".grading.lock")
+    try:
+        with lock.acquire(timeout=0):
+            yield
+    except filelock.Timeout:
+        raise CourseError(f"Another run grades {shown(course.folder)} just now. Wait for its end, or end it.") from None
+
+
+@contextlib.contextmanager
+def _swept(course: Course) -> Iterator[Path]:
+    """A scratch folder of this course's run; what a run that was killed has left is removed before."""
+    for staged in course.folder.glob(f"{STAGED}*"):
+        shutil.rmtree(staged, ignore_errors=True)
+    name = hashlib.sha256(os.fsencode(course.folder)).hexdigest()[:8]
+    scratch = Path(tempfile.gettempdir()) / f"course-run-{name}"
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir(mode=0o700)
+    try:
+        yield scratch
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def grade(
@@ -185,25 +246,42 @@ def grade(
 
     Args:
         executor: runs `grade_one`: processes on this machine if None, else any that the caller made and closes, such
-            as `dask.distributed.Client(...).get_executor()`. Its workers must see the course's folder and database;
-            each needs a process of its own (with Dask: threads_per_worker=1).
+            as `dask.distributed.Client(...).get_executor(pure=False)`, where a later run is not given the reports of
+            an earlier one. Its workers must see the course's folder and database; each needs a process of its own
+            (with Dask: threads_per_worker=1).
         again: everything, also what is graded already.
         seed: as for `grade_one`.
     Returns:
         The reports of what was graded.
+    Raises:
+        CourseError: another run is at work on this course; or there is no sandbox on this machine, and the course
+            wants one.
     """
+    if course.sandboxed and not executor and (reason := sandbox.missing()):
+        raise CourseError(
+            f"There is no sandbox for learners' code here: {reason}. Grade in a container (INSTRUCTORS.md says how), "
+            "or, if you trust whoever handed in, with: make grade ARGS=--unsandboxed"
+        )
+    with _alone(course):
+        return _grade(course, assignments, executor, again, seed)
+
+
+def _grade(
+    course: Course, assignments: Sequence[str], executor: Executor | None, again: bool, seed: int | None
+) -> list[dict]:
     tasks = [(a, s) for a in assignments for s in (handed_in(course, a) if again else missing(course, a))]
     with tqdm(total=len(tasks), unit="submission", disable=None) as bar:
         if executor:
             return _run(executor, course, tasks, seed, bar)
-        with processes() as pool:
-            reports = _run(pool, course, tasks, seed, bar)
-        # A process that was killed takes its whole pool with it. What it left is graded one by one.
-        lost = [(r["assignment"], r["student"]) for r in reports if r.get("lost")]
-        reports = [report for report in reports if not report.get("lost")]
-        for task in lost:
-            with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
-                reports += _run(alone, course, [task], seed, bar)
+        with _swept(course) as scratch:
+            with processes(scratch) as pool:
+                reports = _run(pool, course, tasks, seed, bar)
+            # A process that was killed takes its whole pool with it. What it left is graded one by one.
+            lost = [(r["assignment"], r["student"]) for r in reports if r.get("lost")]
+            reports = [report for report in reports if not report.get("lost")]
+            for task in lost:
+                with processes(scratch, 1) as alone:
+                    reports += _run(alone, course, [task], seed, bar)
     return reports
 
 
@@ -219,8 +297,9 @@ def _run(executor: Executor, course: Course, tasks: Sequence[tuple], seed: int |
                 bar.update()
             except Exception as error:
                 told = f"the grader's process ended, grade it again: {type(error).__name__}: {error}"
-                report = {"assignment": assignment, "student": student, "state": "failed", "reasons": [told]}
-                report |= {"cells": {}, "seed": seed, "seconds": 0.0, "lost": isinstance(error, BrokenExecutor)}
+                report = {"assignment": assignment, "student": student, "state": "failed", "reasons": [printable(told)]}
+                report |= {"cells": {}, "seed": seed, "sandboxed": course.sandboxed, "seconds": 0.0}
+                report["lost"] = isinstance(error, BrokenExecutor)
                 keep(course, report)
                 reports.append(report)
     finally:

@@ -1,8 +1,11 @@
 """nbgrader's steps, where the course does them otherwise: blanks, running a submission, saving marks, feedback."""
 
+import contextlib
 import copy
 import re
 import secrets
+import signal
+import threading
 import time
 from collections import Counter
 from pathlib import Path
@@ -13,11 +16,12 @@ from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from nbformat.v4 import new_code_cell, new_output
 from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions, Execute, SaveAutoGrades
 from nbgrader.utils import determine_grade, is_grade, is_solution
-from traitlets import Integer
+from traitlets import Bool, Integer
 
 from course_lib.checks.engine import Wrong
-from course_lib.grading import courier, examine
+from course_lib.grading import courier, examine, inside
 from course_lib.grading.course import BEGIN, END, exercises, grade_cells, hidden_lines
+from course_lib.grading.judge import judge, seat
 from course_lib.grading.provisioner import ContainedKernelManager
 from course_lib.grading.submission import printable, writable
 from course_lib.tools import workbook
@@ -29,6 +33,8 @@ LEAST_OUTPUT = 1_000  # characters as which each display counts
 LONGEST_LINE = 10_000  # characters of an error's message, and of each line of its traceback
 DISPLAYS = {"display_data", "execute_result", "update_display_data"}
 CELL_FILE = re.compile(r"\(\d+\.py, line")  # how a SyntaxError names a cell
+MAKES = re.compile(r"^(?:(?:def|class)\s+(\w+)|(\w+)\s*=(?!=))", re.MULTILINE)  # the learner's code is not parsed
+NAME = re.compile(r"[A-Za-z_]\w*")
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -72,27 +78,39 @@ class Marking(Execute):
     seed = Integer(None, allow_none=True, help="seed of the inputs; a fresh one if None").tag(config=True)
     submission_seconds = Integer(900, help="how long a whole submission may take").tag(config=True)
     memory = Integer(4 * 2**30, help="bytes that a kernel may have").tag(config=True)
+    sandboxed = Bool(True, help="whether a kernel runs in a sandbox").tag(config=True)
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **{"kernel_manager_class": ContainedKernelManager} | kwargs)
 
     def create_kernel_manager(self):
         manager = super().create_kernel_manager()
-        manager.memory = self.memory
+        manager.memory, manager.sandboxed = self.memory, self.sandboxed
         manager.transport_encryption = "auto"
         return manager
 
     def preprocess(self, nb, resources, km=None):
         about = resources["nbgrader"]
-        folder = Path(self.config.CourseDirectory.root)
-        source = folder / "source" / about["assignment"] / f"{about['notebook']}.ipynb"
+        self.folder = Path(self.config.CourseDirectory.root)
+        source = self.folder / "source" / about["assignment"] / f"{about['notebook']}.ipynb"
         self.asked = grade_cells(nbformat.read(source, as_version=4))
-        self.known = exercises(folder)
+        self.known = exercises(self.folder)
+        seat(self.folder)
         self.drawn = secrets.randbelow(2**31) if self.seed is None else self.seed
         self.until = time.monotonic() + self.submission_seconds
         self.kernels, self.skipped, self.stopped, self.printed = 1, set(), None, Counter()
+        self.again = []  # cells to be graded once more at the end
+        self.overdue = False
+        self.begun, self.ran = False, 0  # whether the kernel still spoke before a cell, and which it ran last
         self.record = {"seed": self.drawn, "reasons": [], "cells": {}}
-        nb, resources = super().preprocess(nb, resources)
+        # A kernel that never falls silent holds up the client's own clock.
+        clock = threading.Timer(self.submission_seconds, self._end_kernel)
+        clock.daemon = True
+        clock.start()
+        try:
+            nb, resources = super().preprocess(nb, resources)
+        finally:
+            clock.cancel()
         nb.metadata.language_info = {"name": "python"}  # not what the kernel says that it is
         nb.metadata[RECORD] = self.record
         return nb, resources
@@ -101,24 +119,27 @@ class Marking(Execute):
         """Loads what every submission needs, which is not counted as time of its first cell."""
         client = super().start_new_kernel_client()
         seconds, self.timeout = self.timeout, self.startup_timeout
-        self.wait_for_reply(self.kc.execute("import numpy, torch", silent=True))
+        # A cell with exit() is what one leaves behind in a notebook; here it ends nothing, and costs nothing.
+        self.wait_for_reply(self.kc.execute("import numpy, torch; get_ipython().ask_exit = lambda: None", silent=True))
         self.timeout = seconds
         return client
 
     # ---- cell by cell ----
 
     def preprocess_cell(self, cell, resources, index):
-        if cell.cell_type != "code":
-            return cell, resources
+        if cell.cell_type == "code":
+            self._run(cell, index)
+        while index == len(self.nb.cells) - 1 and self.again:  # now that all is there
+            earlier = self.again.pop(0)
+            self._run(self.nb.cells[earlier], earlier, at_the_end=True)
+        return cell, resources
+
+    def _run(self, cell, index, at_the_end=False):
         graded = is_grade(cell) and not is_solution(cell)
         name = cell.metadata.nbgrader["grade_id"] if graded else f"cell {index + 1}"
-        if not self.stopped and time.monotonic() > self.until:
-            self.stopped = f"the submission took longer than {self.submission_seconds} s"
-            self.record["reasons"].append(self.stopped)
-        reasons, share = [], 0.0
-        if self.stopped:
-            reasons.append(f"{name} was not reached")
-        else:
+        self._stop_if_late()
+        reasons, share = None, 0.0
+        while reasons is None and not self.stopped:
             try:
                 if graded:
                     share, reasons = self._grade(cell, self.asked[name], index)
@@ -126,24 +147,51 @@ class Marking(Execute):
                     self.execute_cell(cell, index)
                     reasons = self._told(cell, name, index)
             except (CellTimeoutError, DeadKernelError) as error:
-                reasons.append(f"{name} {WHAT_ENDED[type(error)]}")
-                self._revive(index)
+                if self.begun:
+                    reasons = [f"{name} {self._what_ended(error)}"]
+                self._revive(index)  # and once more, where an earlier cell had ended the kernel
+        if reasons is None:
+            if at_the_end:
+                return
+            reasons = [f"{name} was not reached"]
         if graded:
             points = share * self.asked[name].points
-            self.record["cells"][name] = {"points": points, "max": self.asked[name].points, "reasons": reasons}
+            later = self._made_later(self.asked[name], index) if reasons or at_the_end else []
+            if later and not at_the_end:
+                self.again.append(index)
+            self.record["cells"][name] = {"points": points, "max": self.asked[name].points, "reasons": reasons + later}
         elif not self.stopped or reasons[0] != f"{name} was not reached":
             self.record["reasons"] += reasons
-        return cell, resources
+
+    def _end_kernel(self):
+        self.overdue = True
+        with contextlib.suppress(AttributeError, OSError):  # there is none just now
+            self.km.provisioner.process.send_signal(getattr(signal, "SIGKILL", signal.SIGTERM))
+
+    def _stop_if_late(self):
+        if not self.stopped and time.monotonic() > self.until:
+            self.stopped = f"the submission took longer than {self.submission_seconds} s"
+            self.record["reasons"].append(self.stopped)
 
     def _told(self, cell, name, index):
         """What went wrong in a cell that ran, in words."""
-        for output in cell.outputs:
-            if output.output_type == "error" and output.ename == "CellTimeoutError":
-                self.skipped.add(index)
-                return [f"{name} ran longer than {self.timeout} s"]
-            if output.output_type == "error":
-                said = CELL_FILE.sub("(line", f": {output.evalue}".splitlines()[0][:200]) if output.evalue else ""
-                return [printable(f"{name} raised {output.ename}{said}")]
+        errors = [output for output in cell.outputs if output.output_type == "error"]
+        if any(error.ename == "CellTimeoutError" for error in errors):  # the interrupt's own error comes before it
+            self.skipped.add(index)
+            return [f"{name} ran longer than {self.timeout} s"]
+        for error in errors:
+            said = CELL_FILE.sub("(line", f": {error.evalue}".splitlines()[0][:200]) if error.evalue else ""
+            return [printable(f"{name} raised {error.ename}{said}")]
+        return []
+
+    def _made_later(self, asked, index):
+        """Says so where what a grade cell asks for stands in a cell after it: answers typed at the end, cells moved."""
+        wanted = " ".join([asked.own, *(ask.expression for ask in asked.asks)])
+        for later, cell in enumerate(self.nb.cells[index + 1 :], start=index + 2):
+            if cell.cell_type == "code" and not is_grade(cell):
+                made = {name for names in MAKES.findall(cell.source) for name in names if name}
+                if names := sorted(made & set(NAME.findall(wanted))):
+                    return [f"cell {later}, which comes later, makes {' and '.join(names)}"]
         return []
 
     def _grade(self, cell, asked, index):
@@ -189,7 +237,7 @@ class Marking(Execute):
         if any(o.output_type == "error" and o.ename == "CellTimeoutError" for o in cell.outputs):
             raise Wrong(f"✗ {ask.name}: no answer within {self.timeout} s.")
         sent = [output.data[courier.MIME] for output in cell.outputs if courier.MIME in output.get("data", {})]
-        inputs = examine.judge(exercise, sent[-1] if sent else None, self.drawn)
+        inputs = judge(self.folder, ask.name, sent[-1] if sent else None, self.drawn)
         return f"✓ {ask.name}: right on all {inputs} inputs." if inputs else f"✓ {ask.name}: right."
 
     def _by_output(self, cell):
@@ -213,29 +261,55 @@ class Marking(Execute):
 
     def _revive(self, index):
         """Starts a fresh kernel and brings it to where the last one ended, without the cell that ended it."""
+        self._skip_what_ended(index)
+        while not self.stopped:
+            at = index
+            try:
+                self.kernels += 1
+                if self.kernels > 1 + FRESH_KERNELS:
+                    raise RuntimeError
+                self._cleanup_kernel()
+                self.create_kernel_manager()
+                self.start_new_kernel()
+                self.start_new_kernel_client()
+                for at, cell in enumerate(self.nb.cells[:index]):
+                    self._stop_if_late()
+                    if self.stopped:
+                        return
+                    if cell.cell_type == "code" and at not in self.skipped and not is_grade(cell):
+                        self._aside(cell.source, at)
+                return
+            except (CellTimeoutError, DeadKernelError):
+                self._skip_what_ended(at)
+            except RuntimeError:
+                self.stopped = "its kernel ended once more; what follows was not run"
+                self.record["reasons"].append(self.stopped)
+
+    def _what_ended(self, error):
+        if self.overdue:
+            return f"was running after {self.submission_seconds} s"
+        said = getattr(self.km.provisioner.process, "said", "")
+        return said if said == inside.TOO_MUCH else WHAT_ENDED[type(error)]
+
+    def _skip_what_ended(self, index):
+        """That is the cell before, if the kernel was gone before this one."""
+        if not self.begun:
+            index = self.ran
+            self.record["reasons"].append(f"cell {index + 1} ended its kernel")
         self.skipped.add(index)
-        self.kernels += 1
-        try:
-            if self.kernels > 1 + FRESH_KERNELS:
-                raise DeadKernelError
-            self._cleanup_kernel()
-            self.create_kernel_manager()
-            self.start_new_kernel()
-            self.start_new_kernel_client()
-            for earlier, cell in enumerate(self.nb.cells[:index]):
-                if cell.cell_type == "code" and earlier not in self.skipped and not is_grade(cell):
-                    self._aside(cell.source, earlier)
-        except (CellTimeoutError, DeadKernelError, RuntimeError):
-            self.stopped = "its kernel ended once more; what follows was not run"
-            self.record["reasons"].append(self.stopped)
 
     def execute_cell(self, cell, cell_index, **options):
+        self.begun = False
         try:
-            return super().execute_cell(cell, cell_index, **options)
+            self.wait_for_reply(self.kc.kernel_info())
+            self.begun = True
+            ran = super().execute_cell(cell, cell_index, **options)
         except (CellTimeoutError, DeadKernelError):
             raise
         except Exception as error:  # whatever a forged message makes the client do
             raise GarbledError(str(error)) from error
+        self.ran = cell_index
+        return ran
 
     def on_cell_executed(self, cell, execute_reply, **about):
         content = execute_reply["content"]
@@ -253,9 +327,9 @@ class Marking(Execute):
             size = sum(map(len, _texts(content))) + (LEAST_OUTPUT if kind in DISPLAYS else 0)
             aside = cell is not self.nb.cells[cell_index]
             answer = aside and courier.MIME in content.get("data", {})
-            parent = msg["parent_header"].get("msg_id")
-            room = max(0, (examine.LARGEST_ANSWER if answer else LARGEST_OUTPUT) - self.printed[parent])
-            self.printed[parent] += size
+            said = msg["parent_header"].get("msg_id"), answer  # an answer has room of its own
+            room = max(0, (examine.LARGEST_ANSWER if answer else LARGEST_OUTPUT) - self.printed[said])
+            self.printed[said] += size
             if kind == "stream":
                 content["text"] = content["text"][:room]
             elif size > room and (kind in DISPLAYS or any(o.output_type == kind == "error" for o in cell.outputs)):

@@ -1,12 +1,10 @@
 """Starts the kernel that a learner's code runs in: the one place where that code is contained.
 
-What it does today: a working folder of its own with copies of what was handed in, and an empty home; none of the
-instructor's environment variables but a few that Python needs; limits of memory, processor time and file size, where
-the system has them; what the kernel leaves running in its session is ended with it.
-
-What it does not do: the kernel runs as the instructor's user, so it may read and write that user's files, reach the
-network, and start processes that leave its session. A sandbox such as bubblewrap goes here: it is one more command in
-front of the kernel's (`Contained.pre_launch`), and nothing else in the grader has to change.
+In a sandbox (`course_lib.grading.sandbox`), unless the course says otherwise. Without one: a working folder of its own
+with copies of what was handed in, and an empty home; none of the instructor's environment variables but a few that
+Python needs; limits of memory, processor time and file size, where the system has them; what the kernel leaves running
+in its session is ended with it. Such a kernel runs as the instructor's user, so it may read and write that user's
+files, reach the network, and start processes that leave its session.
 """
 
 import contextlib
@@ -22,6 +20,8 @@ from pathlib import Path
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
 
+from course_lib.grading import sandbox
+
 NAME = "course-contained"
 LIMITER = Path(__file__).with_name("limits.py")
 PASSED_ON = {
@@ -32,25 +32,56 @@ BEGINNINGS = ("LC_", "CONDA_")
 
 
 class Contained(LocalProvisioner):
-    """A local kernel in a scratch folder, with limits."""
+    """A local kernel in a scratch folder, with limits, in a sandbox where its manager says so."""
 
-    scratch = None
+    scratch = folder = None
 
     async def pre_launch(self, **kwargs):
-        kwargs = await super().pre_launch(**kwargs)
-        handed_in = kwargs.get("cwd")
         self.scratch = Path(tempfile.mkdtemp(prefix="course-kernel-"))
-        work = self.scratch / "work"
-        shutil.copytree(handed_in, work, symlinks=True) if handed_in else work.mkdir()
-        given = {n: v for n, v in kwargs["env"].items() if n in PASSED_ON or n.startswith(BEGINNINGS)}
-        home = str(self.scratch)
-        kwargs["env"] = given | dict.fromkeys(("HOME", "USERPROFILE", "TMPDIR", "TEMP", "TMP"), home)
-        kwargs["env"] |= {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+        try:
+            if self.parent.sandboxed:
+                self.folder = os.open(self.scratch, os.O_RDONLY | os.O_DIRECTORY)
+                # By number, here and inside: a socket's path is at most 107 characters long.
+                self.parent.transport, self.parent.ip = "ipc", f"/proc/self/fd/{self.folder}/sockets/kernel"
+            return self._contained(await super().pre_launch(**kwargs))
+        except BaseException:
+            self._clear()
+            raise
+
+    def _contained(self, kwargs):
+        given = self.scratch / "given"
+        handed_in, work = kwargs.get("cwd"), given / "work"
+        # Not the notebook: the instructor's cells in it are whole, hidden tests and all.
+        without = shutil.ignore_patterns("*.ipynb")
+        shutil.copytree(handed_in, work, symlinks=True, ignore=without) if handed_in else work.mkdir(parents=True)
+        variables = {n: v for n, v in kwargs["env"].items() if n in PASSED_ON or n.startswith(BEGINNINGS)}
+        if self.parent.sandboxed:
+            return kwargs | {"env": variables}
+        variables |= dict.fromkeys(("HOME", "USERPROFILE", "TMPDIR", "TEMP", "TMP"), str(given))
+        kwargs["env"] = variables | {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
         kwargs["cwd"] = str(work)
         kwargs |= {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}  # the kernel's own, not its cells'
         if os.name == "posix":
             kwargs["cmd"] = [sys.executable, "-I", "-S", str(LIMITER), str(self.parent.memory), *kwargs["cmd"]]
         return kwargs
+
+    async def launch_kernel(self, cmd, **kwargs):
+        if not self.parent.sandboxed:
+            return await super().launch_kernel(cmd, **kwargs)
+        (self.scratch / "sockets").mkdir()
+        shutil.copyfile(self.parent.connection_file, self.scratch / "given" / "kernel.json")
+        if user := sandbox.user():
+            for path in (self.scratch, *self.scratch.rglob("*")):
+                os.chown(path, user, user, follow_symlinks=False)
+        self.process = sandbox.kernel(self.folder, self.parent.memory, kwargs["env"])
+        return self.connection_info
+
+    def _clear(self):
+        if self.folder is not None:
+            os.close(self.folder)
+            self.folder = None
+        if self.scratch:
+            shutil.rmtree(self.scratch, ignore_errors=True)
 
     async def cleanup(self, restart=False):
         await super().cleanup(restart)
@@ -58,22 +89,24 @@ class Contained(LocalProvisioner):
             with contextlib.suppress(OSError):  # nothing of the kernel's session is left
                 os.killpg(self.pgid, signal.SIGKILL)
             self.pgid = None
-        if self.scratch:
-            shutil.rmtree(self.scratch, ignore_errors=True)
+        self._clear()
 
 
 class ContainedKernelManager(AsyncKernelManager):
     """Starts any kernel, whatever its specification says, by `Contained`.
 
-    Its `memory` is the largest number of bytes that the kernel may have.
+    Its `memory` is the largest number of bytes that the kernel may have; `sandboxed` is whether it gets a sandbox.
     """
 
     memory = 4 * 2**30
+    sandboxed = True
 
     @property
     def kernel_spec(self):
         spec = super().kernel_spec
         entry = EntryPoint(NAME, f"{__name__}:{Contained.__name__}", KernelProvisionerFactory.GROUP_NAME)
         KernelProvisionerFactory.provisioners[NAME] = entry
+        if self.sandboxed:
+            spec.interrupt_mode = "message"  # signals do not reach into a sandbox
         spec.metadata["kernel_provisioner"] = {"provisioner_name": NAME, "config": {}}
         return spec

@@ -1,6 +1,7 @@
 """What comes out for people: a table of marks with their reasons, and each learner's feedback."""
 
 import csv
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from tqdm import tqdm
 
 from course_lib.grading.course import Course, captured
 from course_lib.grading.grade import handed_in, kept
+from course_lib.grading.submission import printable
 
 HEAD = ["student", "first_name", "last_name", "assignment", "points", "max", "late_seconds", "state", "reason"]
 
@@ -20,8 +22,23 @@ def reasons(report: dict | None) -> str:
     return "; ".join(dict.fromkeys(told))
 
 
+def _differences(submission, report: dict) -> list[str]:
+    """What the gradebook has otherwise than the report, unless a person has given it."""
+    grades = {grade.name: grade for notebook in submission.notebooks for grade in notebook.grades}
+    told = []
+    for name, cell in report["cells"].items():
+        grade = grades.get(name)
+        if grade is None or (grade.manual_score is None and grade.score != cell["points"]):
+            there = f"{grade.score:g}" if grade else "no points"
+            told.append(f"{name}: the gradebook has {there}, the report {cell['points']:g}; grade it again")
+    return told
+
+
 def table(course: Course, assignment: str) -> list[dict]:
-    """A row for each student of the gradebook and each who handed in."""
+    """A row for each student of the gradebook and each who handed in.
+
+    A row of which gradebook and report disagree has a state and a reason that say so, and a line on stderr.
+    """
     from nbgrader.api import Gradebook
 
     rows = []
@@ -49,6 +66,10 @@ def table(course: Course, assignment: str) -> list[dict]:
                 row |= {grade.name: grade.score for notebook in submission.notebooks for grade in notebook.grades}
                 if submission.needs_manual_grade:
                     row["state"] += ", to be read"
+                if report and (told := _differences(submission, report)):
+                    row["state"] += ", not as reported"
+                    row["reason"] = "; ".join(filter(None, [*told, row["reason"]]))
+                    tqdm.write(f"{assignment} {name}: {'; '.join(told)}", file=sys.stderr)
             elif name not in handed_in(course, assignment):
                 row |= {"state": "missing", "reason": "nothing was handed in"}
             rows.append(row)
@@ -69,8 +90,10 @@ def write_grades(course: Course, assignment: str) -> Path:
 
 
 def _harmless(value: object) -> object:
-    """A text that a spreadsheet would take for a formula is shown as text."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t")) else value
+    """A text that a spreadsheet would take for a formula is shown as text, and what steers a terminal as its escape."""
+    if not isinstance(value, str):
+        return value
+    return f"'{printable(value)}" if value.startswith(("=", "+", "-", "@", "\t")) else printable(value)
 
 
 def write_feedback(course: Course, assignments: Sequence[str]) -> tuple[list[Path], list[str]]:

@@ -1,13 +1,21 @@
 """What a learner handed in, made ready for grading: found, read, and the instructor's cells put back in their place."""
 
+import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
+from nbformat.reader import parse_json
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 
 LARGEST = 100_000_000  # bytes of a notebook
+MOST_CELLS = 2_000
+NOTE = "not_collected.txt"  # says why nothing else was taken out of an archive
+LONGEST_NOTE = 2_000
+MARKED = {"utf-8-sig": "UTF-8 with a byte-order mark"}
+IMPORT = re.compile(r"^(?:from\s+[\w.]+\s+)?import\s+(?:\([^()]*\)|[^\n(;]+)", re.MULTILINE)
 CELLS = {"code": new_code_cell, "markdown": new_markdown_cell, "raw": new_raw_cell}
 
 
@@ -25,24 +33,46 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-def grade_id(cell: NotebookNode) -> str | None:
+def grade_id(cell: dict) -> str | None:
     about = cell.metadata.get("nbgrader")
     name = about.get("grade_id") if isinstance(about, dict) else None
     return name if isinstance(name, str) else None
 
 
-def read_notebook(file: Path) -> NotebookNode:
+def is_notebook(name: str) -> bool:
+    """Whether a file's name says so, also where a browser or an editor has added to it: x.ipynb.txt."""
+    return ".ipynb" in name.lower()
+
+
+def is_file(path: Path) -> bool:
+    """Whether it is a file, and no link: one may lead to the solutions, or to another's work."""
+    return path.is_file() and not path.is_symlink()
+
+
+def read_notebook(file: Path) -> tuple[NotebookNode, list[str]]:
     """A notebook of any version and state, its cells made anew: no outputs, no marks but grade_ids.
 
+    Returns:
+        It, and what is to be said about it.
     Raises:
         Unreadable: the file is no notebook.
     """
-    if file.stat().st_size > LARGEST:
-        raise Unreadable(f"{file.name} is larger than {LARGEST // 10**6} MB")
     try:
-        found = nbformat.reads(file.read_text(encoding="utf-8-sig"), as_version=4)
+        if file.stat().st_size > LARGEST:
+            raise Unreadable(f"{file.name} is larger than {LARGEST // 10**6} MB")
+        content = file.read_bytes()
+        encoding = json.detect_encoding(content)
+        found = parse_json(content.decode(encoding))
+        there = [cell for sheet in (found, *found.get("worksheets", [])) for cell in sheet.get("cells", [])]
+        if len(there) > MOST_CELLS:
+            raise Unreadable(f"{file.name} has {len(there)} cells; {MOST_CELLS} are read")
+        for cell in there:
+            if "outputs" in cell:
+                cell["outputs"] = []
+            if "level" in cell:  # of a heading in version 3, which becomes as many signs
+                cell["level"] = 1
         cells = []
-        for cell in found.cells:
+        for cell in nbformat.reads(json.dumps(found), as_version=4).cells:
             about = {"nbgrader": {"grade_id": grade_id(cell)}} if grade_id(cell) else {}
             source = cell.source if isinstance(cell.source, str) else "".join(cell.source)
             kept = {
@@ -51,10 +81,13 @@ def read_notebook(file: Path) -> NotebookNode:
             }
             kept = {"attachments": kept} if kept else {}
             cells.append(CELLS[cell.cell_type](writable(source), metadata=about, **kept))
+    except Unreadable:
+        raise
     except Exception as error:  # whatever a broken file makes nbformat do
         said = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
         raise Unreadable(f"{file.name} cannot be read as a notebook: {said}") from None
-    return nbformat.v4.new_notebook(cells=cells)
+    told = [] if encoding == "utf-8" else [f"it is written in {MARKED.get(encoding, encoding.upper())}"]
+    return nbformat.v4.new_notebook(cells=cells), told
 
 
 def find_notebook(folder: Path, assignment: str, ids: set[str]) -> tuple[NotebookNode, list[str]]:
@@ -65,25 +98,27 @@ def find_notebook(folder: Path, assignment: str, ids: set[str]) -> tuple[Noteboo
         Unreadable: there is none, several could be meant, or it cannot be read.
     """
     wanted = f"{assignment}.ipynb"
-    notebooks = sorted(p for p in folder.rglob("*.ipynb") if ".ipynb_checkpoints" not in p.parts)
-    for file in notebooks:
-        if file == folder / wanted:
-            return read_notebook(file), []
+    files = [path for path in folder.rglob("*") if is_notebook(path.name) and is_file(path)]
+    notebooks = sorted(path for path in files if ".ipynb_checkpoints" not in path.parts)
+    if folder / wanted in notebooks:
+        return read_notebook(folder / wanted)
     candidates, problems = [], []
     for file in notebooks:
         try:
-            notebook = read_notebook(file)
+            notebook, told = read_notebook(file)
         except Unreadable as error:
             problems.append(str(error))
             continue
         if ids & set(map(grade_id, notebook.cells)):
-            candidates.append((file, notebook))
+            candidates.append((file, notebook, told))
     if len(candidates) == 1:
-        file, notebook = candidates[0]
-        return notebook, [f"it was handed in as {file.relative_to(folder).as_posix()}, not {wanted}"]
+        file, notebook, told = candidates[0]
+        return notebook, [f"it was handed in as {file.relative_to(folder).as_posix()}, not {wanted}", *told]
     if candidates:
-        names = ", ".join(file.relative_to(folder).as_posix() for file, _ in candidates)
+        names = ", ".join(file.relative_to(folder).as_posix() for file, _, _ in candidates)
         raise Unreadable(f"none of its notebooks is named {wanted}, and several could be it: {names}")
+    if (folder / NOTE).is_file():
+        problems.append((folder / NOTE).read_text(encoding="utf-8", errors="replace").strip()[:LONGEST_NOTE])
     there = ", ".join(sorted(p.name for p in folder.iterdir() if p.name != "timestamp.txt")) or "nothing"
     raise Unreadable("; ".join(problems) or f"there is no {wanted}; handed in: {there}")
 
@@ -96,7 +131,7 @@ def put_back(notebook: NotebookNode, source: NotebookNode, release: NotebookNode
         source: the instructor's notebook.
         release: what was handed out, where hidden tests are taken out.
     """
-    told, ours = [], {grade_id(cell): cell for cell in source.cells if grade_id(cell)}
+    told, added, ours = [], {}, {grade_id(cell): cell for cell in source.cells if grade_id(cell)}
     given = {grade_id(cell): cell.source for cell in release.cells if grade_id(cell)}
     seen = set()
     for cell in reversed(notebook.cells):  # of cells that were copied, nbgrader takes the last
@@ -107,7 +142,12 @@ def put_back(notebook: NotebookNode, source: NotebookNode, release: NotebookNode
         seen.add(name)
         if _is_locked(ours[name]):
             if cell.source.strip() not in (given.get(name, "").strip(), ours[name].source.strip()):
-                told.insert(0, f"{name} was edited, and is restored")
+                imports = [line.strip() for line in IMPORT.findall(cell.source)]
+                imports = [line for line in imports if line not in ours[name].source]
+                kept = ""
+                if imports and ours[name].cell_type == "code" and not ours[name].metadata.nbgrader.get("grade"):
+                    added[name], kept = imports, "; imports that were added to it are kept"
+                told.insert(0, f"{name} was edited, and is restored{kept}")
             cell.source = ours[name].source
         cell.metadata.nbgrader = ours[name].metadata.nbgrader
         if cell.cell_type != ours[name].cell_type:
@@ -119,6 +159,9 @@ def put_back(notebook: NotebookNode, source: NotebookNode, release: NotebookNode
             cell = CELLS[ours[name].cell_type](blank, metadata={"nbgrader": ours[name].metadata.nbgrader})
             notebook.cells.insert(_where(notebook, order, place), cell)
             told.append(f"{name} was deleted, and is put back")
+    for name, imports in added.items():  # a learner may take the set-up for a cell of their own
+        place = next(index for index, cell in enumerate(notebook.cells) if grade_id(cell) == name)
+        notebook.cells.insert(place + 1, new_code_cell("\n".join(imports)))
     notebook.metadata.kernelspec = source.metadata.get("kernelspec", {})
     return told
 

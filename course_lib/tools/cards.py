@@ -68,8 +68,10 @@ def ledger(found: Mapping[str, list[pages.Verdict]]) -> str:
         groups[STRIKING if claim in ranks else place].append(_card(claim, found[claim]))
     counts = {name: (claims.SIGNS[name][0], count) for name, count in verdict_counts(found).items()}
     verdicts, waiting = sum(map(len, found.values())), sum(not every for every in found.values())
-    counts[WAITS] = ("…", waiting)
-    told = f"{len(found)} claims: {waiting} wait, the others have {verdicts} verdicts: some are tested in two lessons."
+    if waiting:
+        counts[WAITS] = ("…", waiting)
+    wait = f", {waiting} wait for theirs" if waiting else ""
+    told = f"{len(found)} claims with {verdicts} verdicts: some are tested in two lessons{wait}."
     template = jinja2.Template(TEMPLATE.read_text(encoding="utf-8"), trim_blocks=True)
     filled = {group: every for group, every in groups.items() if every}
     texts = {"told": told, "sources": claims.sources(), "waits": WAITS}

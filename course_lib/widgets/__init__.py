@@ -8,6 +8,7 @@ from course_lib.widgets.bahdanau_attention import attention_frame
 from course_lib.widgets.further_and_cheaper import cache_frame, rotary_frame, tiles_frame
 from course_lib.widgets.heads import AttentionHeads
 from course_lib.widgets.language_models import tokens_frame
+from course_lib.widgets.looking_at_pictures import caption_frame
 from course_lib.widgets.multi_head import two_sources_frame
 from course_lib.widgets.plane import QueryInThePlane
 from course_lib.widgets.rnn_bottleneck import memory_frame, remember, translation_frame
@@ -52,6 +53,7 @@ __all__ = [
     "rotary_frame",
     "tiles_frame",
     "cache_frame",
+    "caption_frame",
     "answers_frame",
     "senses_frame",
     "head_frame",

@@ -48,7 +48,8 @@ def pytest_collection_modifyitems(items):
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_terminal_summary(terminalreporter):
     yield
-    if any("browser" in report.keywords for report in terminalreporter.stats.get("skipped", [])):
+    skipped = terminalreporter.stats.get("skipped", [])
+    if any("browser" in getattr(report, "keywords", ()) for report in skipped):  # a file skipped as a whole has none
         terminalreporter.write_line(WITHOUT, yellow=True, bold=True)
 
 

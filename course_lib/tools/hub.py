@@ -1,0 +1,36 @@
+"""What a JupyterHub starts for a learner: `python -m course_lib.tools.hub` makes the workbook, then starts Lab.
+
+It runs as the learner, where the learner's files are: the hub itself may have neither, as on Kubernetes.
+"""
+
+import os
+from pathlib import Path
+
+from course_lib.files import ROOT
+from course_lib.tools import workbook
+
+LINKED = "glossary", "notebooks"  # where the links of a workbook lead
+
+
+def prepare(folder):
+    """Brings the workbook in a learner's folder up to date, and puts beside it what its links lead to."""
+    workbook.make(folder / workbook.FOLDER.name)
+    for name in LINKED:
+        link = folder / name
+        if link.is_symlink():  # the course may have moved
+            link.unlink()
+        if not link.exists():
+            link.symlink_to(ROOT / name)
+
+
+def main():
+    from jupyterhub.singleuser import main as singleuser
+
+    folder = Path(os.environ.get("COURSE_LEARNER") or ROOT).expanduser()
+    prepare(folder)
+    os.chdir(folder)  # JupyterLab's root
+    singleuser()
+
+
+if __name__ == "__main__":
+    main()
