@@ -78,7 +78,7 @@ def visited(browser, address, pages):
     with watched(browser) as page:
         for name in pages:
             page.set_viewport_size({"width": 1280, "height": 720})
-            page.emulate_media(color_scheme="light")
+            page.emulate_media(color_scheme="light", reduced_motion="reduce")  # what fades in is pale for a while
             visit(page, address, name)
             page.evaluate(FEW_BLOCKS)
             wrong["light"][name] = serious(page)
