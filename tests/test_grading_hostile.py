@@ -8,7 +8,10 @@ import math
 import random
 import sys
 import tempfile
+import tracemalloc
+from concurrent.futures import ProcessPoolExecutor
 from functools import cache
+from multiprocessing import get_context
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -563,6 +566,51 @@ def test_a_kernel_that_speaks_for_ever_and_answers_nothing_is_ended(course):
     report = grading.grade_one(course, made.NAME, "talker", seed=SEED)
     assert report["state"] == "graded" and 15 < report["seconds"] < 40, report
     assert "the submission took longer than 20 s" in report["reasons"], report
+
+
+FLOODS = {
+    "asks": "k = get_ipython().kernel\nto = k._shell_parent_ident.get()\nfor _ in range(100):\n"
+    "    k.session.send(k.stdin_socket, 'input_request', {'prompt': 'x' * 10**7}, parent=k.get_parent(), ident=to)",
+    "prints": "print('x' * 200_000_000)",
+    "shows": "for _ in range(30): display({'text/plain': 'x' * 50_000_000}, raw=True)",
+    "updates": "for _ in range(400): h = display('a', display_id='q')\nh.update('x' * 990_000)",
+    "alternates": "import sys\nfor _ in range(5_000):\n    for to in (sys.stdout, sys.stderr):\n"
+    "        print('a', file=to, flush=True)",
+}
+
+
+def graded_and_most_memory(course, student):
+    """A report, and the bytes that the grader's process had at most."""
+    report = grading.grade_one(course, made.NAME, student, seed=SEED)
+    words = Path("/proc/self/status").read_text().split()  # getrusage would tell of the process that started this one
+    return report, int(words[words.index("VmHWM:") + 1]) * 1024
+
+
+@pytest.mark.skipif(bool(sandbox.missing()), reason=f"there is no sandbox: {sandbox.missing()}")
+@pytest.mark.notebook
+@pytest.mark.parametrize("flood", FLOODS)
+def test_a_flood_takes_none_of_the_graders_memory(course, flood):
+    course = dataclasses.replace(course, cell_seconds=15)
+    made.hand_in(course, flood, made.answered(course, sat=f"cat_score = 1.05\n{FLOODS[flood]}"))
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
+        report, most = alone.submit(graded_and_most_memory, course, flood).result()
+    assert [cell["points"] for cell in report["cells"].values()] == [3, 1, 2, 2] and most < 800e6, (report, most)
+    can_be_read(course, report)
+
+
+def test_what_is_not_read_of_a_notebook_takes_no_memory(tmp_path):
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("x")])
+    for place in (notebook, notebook.metadata, notebook.cells[0], notebook.cells[0].metadata):
+        place["filled"] = [{}] * 100_000
+    (tmp_path / "x.ipynb").write_text(json.dumps(notebook))
+    tracemalloc.start()
+    found, _ = read_notebook(tmp_path / "x.ipynb")
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert [cell.source for cell in found.cells] == ["x"] and most < 60e6, most
+    (tmp_path / "x.ipynb").write_bytes(b"[" + b"[]," * 6_000_000)
+    with pytest.raises(Unreadable, match="more than 10 million brackets and commas"):
+        read_notebook(tmp_path / "x.ipynb")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links want a right there")

@@ -270,14 +270,54 @@ time.sleep(0.5)
 """
 
 
-TAKES = """
+# Memory that no limit of one process counts.
+TAKES = {
+    "gus": """
 import os, time
 for _ in range(8):
     if not os.fork():
         held = b"x" * (700 * 2**20)
         time.sleep(60)
 time.sleep(60)
-"""
+""",
+    # Of processes whose first thread has ended, the system tells nothing by their own number.
+    "ida": """
+import ctypes, os, threading, time
+def hold():
+    time.sleep(0.3)
+    held = b"x" * (700 * 2**20)
+    time.sleep(60)
+for _ in range(8):
+    if not os.fork():
+        threading.Thread(target=hold).start()
+        ctypes.CDLL(None).pthread_exit(None)
+time.sleep(60)
+""",
+    "jon": """
+import os, socket, time
+for _ in range(60):
+    if not os.fork():
+        held = []
+        try:
+            while True:
+                held += socket.socketpair()
+                for end in held[-2:]:
+                    end.setblocking(False)
+                    try:
+                        while end.send(b"x" * 60_000): pass
+                    except BlockingIOError: pass
+        except OSError: pass
+        time.sleep(60)
+time.sleep(60)
+""",
+    "kim": """
+import mmap, time
+held = mmap.mmap(-1, 2**41, mmap.MAP_PRIVATE | 0x4000, mmap.PROT_READ)
+for place in range(0, 2**41, 2**21):
+    held[place]
+time.sleep(60)
+""",
+}
 
 
 @pytest.fixture(scope="module")
@@ -321,10 +361,11 @@ def test_forks_come_to_an_end(course):
 
 @here
 @pytest.mark.notebook
-def test_all_processes_together_have_a_limit_of_memory(course):
+@pytest.mark.parametrize("student", TAKES)
+def test_all_processes_together_have_a_limit_of_memory(course, student):
     small = dataclasses.replace(course, memory=2 * 2**30, cell_seconds=60)
-    made.hand_in(course, "gus", made.answered(course, sat=TAKES))
-    report = grading.grade_one(small, made.NAME, "gus")
+    made.hand_in(course, student, made.answered(course, sat=TAKES[student]))
+    report = grading.grade_one(small, made.NAME, student)
     assert report["reasons"] == ["cell 5 took more memory than it may"] and report["state"] == "graded"
     assert [cell["points"] for cell in report["cells"].values()] == [3, 0, 2, 2]
 

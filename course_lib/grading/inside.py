@@ -27,7 +27,12 @@ HOME = "/tmp/learner"
 ROOM = 2**30  # bytes in /tmp, and as many in shared memory
 FILES = 20_000
 SOCKETS = 5
+SOCKET = 2**18  # bytes as which each open file counts: as many may wait in a socket
 KERNEL, TRIAL = b"kernel", b"trial"
+LARGEST_MESSAGE = 80_000_000  # bytes that the grader reads; the largest answer has room in it
+LONGEST_TEXT = (
+    2_000_000  # characters in one that is too large: the grader leaves out what puts out more than half of it
+)
 TOO_MUCH = "took more memory than it may"
 
 NEW_NAMESPACES = 0x00020000 | 0x08000000 | 0x20000000 | 0x40000000  # of mounts, IPC, processes, network
@@ -120,23 +125,33 @@ def _watch(kind: bytes, folder: int, line: int, *limited: int) -> None:
             if ended == kernel:
                 os.write(line, str(os.waitstatus_to_exitcode(status)).encode())
                 return
-        most = limited[0] + ROOM
         # The first is cheap, and counts pages that are shared as often as they are.
-        if _taken("statm") > most and _taken("smaps_rollup") > most:
+        most = limited[0] + ROOM
+        if _taken("status", "VmRSS:") > most and _taken("smaps_rollup", "Pss:") > most:
             os.write(line, TOO_MUCH.encode())
             return
 
 
-def _taken(file: str) -> int:
-    """Bytes of memory that all processes here have, by that file of theirs in /proc."""
+def _taken(file: str, name: str) -> int:
+    """Bytes of memory that all processes here have, with what the system keeps for them."""
     total = 0
     for process in filter(str.isdecimal, os.listdir("/proc")):
-        with contextlib.suppress(OSError, ValueError):  # it has just ended
-            with open(f"/proc/{process}/{file}") as found:
-                words = found.read().split()
-            pages = file == "statm"
-            total += int(words[1]) * os.sysconf("SC_PAGESIZE") if pages else int(words[words.index("Pss:") + 1]) * 1024
+        with contextlib.suppress(OSError):  # it has just ended
+            for thread in os.listdir(f"/proc/{process}/task"):  # the first may have ended before the others
+                place = f"/proc/{process}/task/{thread}"
+                if found := _number(f"{place}/{file}", name):
+                    total += 1024 * (found + _number(f"{place}/status", "VmPTE:"))
+                    total += SOCKET * _number(f"{place}/status", "FDSize:")
+                    break
     return total
+
+
+def _number(file: str, name: str) -> int:
+    """The number behind a name in a file of /proc; 0 if it is not there."""
+    with contextlib.suppress(OSError, ValueError), open(file) as found:
+        words = found.read().split()
+        return int(words[words.index(name) + 1])
+    return 0
 
 
 def _become(kind: bytes, folder: int, line: int, memory: int, processes: int, user: int) -> None:
@@ -171,8 +186,19 @@ def _become(kind: bytes, folder: int, line: int, memory: int, processes: int, us
 def _kernel(folder: int) -> None:
     import numpy as np
     from ipykernel.kernelapp import IPKernelApp
+    from jupyter_client.session import Session
+
+    class Brief(Session):
+        def serialize(self, message, ident=None):
+            parts = super().serialize(message, ident)
+            if max(map(len, parts)) <= LARGEST_MESSAGE:
+                return parts
+            return super().serialize({**message, "content": _shortened(message["content"])}, ident)
 
     class App(IPKernelApp):
+        def _session_default(self):
+            return Brief(parent=self)
+
         def init_iopub(self, context):
             context.sndhwm = 0  # what is put out faster than the grader reads waits here, and is not lost
             super().init_iopub(context)
@@ -194,6 +220,14 @@ def _kernel(folder: int) -> None:
     os.chdir("work")
     sys.path.insert(0, "")  # modules that were handed in
     app.start()
+
+
+def _shortened(value: object) -> object:
+    if isinstance(value, str):
+        return value[:LONGEST_TEXT]
+    if isinstance(value, dict):
+        return {name: _shortened(item) for name, item in value.items()}
+    return [*map(_shortened, value)] if isinstance(value, list) else value
 
 
 if __name__ == "__main__":

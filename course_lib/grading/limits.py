@@ -4,6 +4,7 @@ import os
 import resource
 import sys
 
+FILES = 512  # open at once, in a sandbox: a socket holds memory of the system's
 SECONDS = 30 * 60  # of processor time: for what outlives all other limits
 
 
@@ -11,7 +12,7 @@ def limit(memory: int, processes: int = 0, user: int = 0) -> None:
     """Limits this process and what it starts; processes and user stay as they are where they are 0."""
     limits = {"RLIMIT_DATA": memory, "RLIMIT_CPU": SECONDS, "RLIMIT_FSIZE": 2**30, "RLIMIT_CORE": 0}
     if processes:
-        limits["RLIMIT_NPROC"] = processes
+        limits |= {"RLIMIT_NPROC": processes, "RLIMIT_NOFILE": FILES}
     for name, wanted in limits.items():
         soft, hard = resource.getrlimit(getattr(resource, name))
         most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)

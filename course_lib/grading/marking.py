@@ -29,9 +29,10 @@ from course_lib.tools import workbook
 RECORD = "course"  # where a graded notebook's metadata keep how it was graded
 FRESH_KERNELS = 2  # how often a submission that ended its kernel gets another
 LARGEST_OUTPUT = 1_000_000  # characters of a cell's output that are kept
-LEAST_OUTPUT = 1_000  # characters as which each display counts
+LARGEST_OUTPUTS = 20_000_000  # of a whole submission's
 LONGEST_LINE = 10_000  # characters of an error's message, and of each line of its traceback
 DISPLAYS = {"display_data", "execute_result", "update_display_data"}
+LEAST_OUTPUT = dict.fromkeys(DISPLAYS, 1_000) | {"stream": 100}  # characters as which each of them counts at least
 CELL_FILE = re.compile(r"\(\d+\.py, line")  # how a SyntaxError names a cell
 MAKES = re.compile(r"^(?:(?:def|class)\s+(\w+)|(\w+)\s*=(?!=))", re.MULTILINE)  # the learner's code is not parsed
 NAME = re.compile(r"[A-Za-z_]\w*")
@@ -324,24 +325,34 @@ class Marking(Execute):
             content = _held(kind, msg["content"])
             if content is None:
                 return None
-            size = sum(map(len, _texts(content))) + (LEAST_OUTPUT if kind in DISPLAYS else 0)
             aside = cell is not self.nb.cells[cell_index]
-            answer = aside and courier.MIME in content.get("data", {})
-            said = msg["parent_header"].get("msg_id"), answer  # an answer has room of its own
-            room = max(0, (examine.LARGEST_ANSWER if answer else LARGEST_OUTPUT) - self.printed[said])
-            self.printed[said] += size
-            if kind == "stream":
-                content["text"] = content["text"][:room]
-            elif size > room and (kind in DISPLAYS or any(o.output_type == kind == "error" for o in cell.outputs)):
-                return None
             if aside:  # code that stands in no cell has no display to update
                 content.pop("transient", None)
+            answer = aside and courier.MIME in content.get("data", {})
+            if self._too_much(kind, content, (msg["parent_header"].get("msg_id"), answer)):
+                if kind != "error" or any(output.output_type == "error" for output in cell.outputs):
+                    return None
+                content["traceback"] = []
             return super().process_message({**msg, "content": content}, cell, cell_index)
         except CellExecutionComplete:
             raise
         except Exception:  # whatever a kernel can be made to say
             self.log.warning("A message of the kernel is left aside", exc_info=True)
             return None
+
+    def _too_much(self, kind, content, source):
+        """Counts what came, and cuts a text to the room that is left. An answer has room of its own."""
+        shown = self._display_id_map.get(content.get("transient", {}).get("display_id"), {})  # it changes these as well
+        size = sum(map(len, _texts(content))) + LEAST_OUTPUT.get(kind, 0)
+        size *= max(1, sum(map(len, shown.values())))
+        most = {source: examine.LARGEST_ANSWER} if source[1] else {source: LARGEST_OUTPUT, "all": LARGEST_OUTPUTS}
+        room = min(largest - self.printed[name] for name, largest in most.items())
+        for name in most:
+            self.printed[name] += size if name == source else min(size, max(room, 0))
+        if kind == "stream" and room > 0:
+            content["text"] = content["text"][:room]
+            return False
+        return size > room and (kind in LEAST_OUTPUT or kind == "error")
 
 
 def _held(kind, content):

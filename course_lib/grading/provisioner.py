@@ -17,10 +17,13 @@ import tempfile
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
+import zmq
+from jupyter_client.asynchronous import AsyncKernelClient
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
+from traitlets import Type
 
-from course_lib.grading import sandbox
+from course_lib.grading import inside, sandbox
 
 NAME = "course-contained"
 LIMITER = Path(__file__).with_name("limits.py")
@@ -29,6 +32,7 @@ PASSED_ON = {
     *("PATHEXT", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC"),  # Windows
 }
 BEGINNINGS = ("LC_", "CONDA_")
+MESSAGES = 8  # that wait to be read
 
 
 class Contained(LocalProvisioner):
@@ -92,6 +96,20 @@ class Contained(LocalProvisioner):
         self._clear()
 
 
+class Listener(AsyncKernelClient):
+    """Takes of a kernel in a sandbox only so much at once: more waits there, and counts as that kernel's memory."""
+
+    def _context_default(self):
+        context = super()._context_default()
+        if self.parent.sandboxed:
+            context.setsockopt(zmq.MAXMSGSIZE, inside.LARGEST_MESSAGE)
+            context.setsockopt(zmq.RCVHWM, MESSAGES)
+        return context
+
+    def start_channels(self, **which):
+        super().start_channels(**which | {"stdin": False})  # which nobody reads
+
+
 class ContainedKernelManager(AsyncKernelManager):
     """Starts any kernel, whatever its specification says, by `Contained`.
 
@@ -100,6 +118,7 @@ class ContainedKernelManager(AsyncKernelManager):
 
     memory = 4 * 2**30
     sandboxed = True
+    client_factory = Type(Listener, klass=AsyncKernelClient)
 
     @property
     def kernel_spec(self):

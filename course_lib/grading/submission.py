@@ -12,6 +12,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 
 LARGEST = 100_000_000  # bytes of a notebook
 MOST_CELLS = 2_000
+MOST_PARTS = 10_000_000  # of its JSON: a few bytes may become a hundred
 NOTE = "not_collected.txt"  # says why nothing else was taken out of an archive
 LONGEST_NOTE = 2_000
 MARKED = {"utf-8-sig": "UTF-8 with a byte-order mark"}
@@ -34,7 +35,8 @@ def printable(text: str) -> str:
 
 
 def grade_id(cell: dict) -> str | None:
-    about = cell.metadata.get("nbgrader")
+    about = cell.get("metadata")
+    about = about.get("nbgrader") if isinstance(about, dict) else None
     name = about.get("grade_id") if isinstance(about, dict) else None
     return name if isinstance(name, str) else None
 
@@ -47,6 +49,37 @@ def is_notebook(name: str) -> bool:
 def is_file(path: Path) -> bool:
     """Whether it is a file, and no link: one may lead to the solutions, or to another's work."""
     return path.is_file() and not path.is_symlink()
+
+
+def _pruned(found: dict) -> dict:
+    """What is read of a notebook, of any version; the rest could become many times as large as its file."""
+    kept = {name: found[name] for name in ("nbformat", "nbformat_minor") if isinstance(found.get(name), int)}
+    kept["metadata"] = {}
+    if "worksheets" in found:  # in versions 2 and 3
+        kept["worksheets"] = [_pruned(sheet) for sheet in found["worksheets"]]
+    if "cells" in found:
+        kept["cells"] = [_pruned_cell(cell) for cell in found["cells"]]
+    return kept
+
+
+def _pruned_cell(cell: dict) -> dict:
+    kept = {name: value for name, value in cell.items() if _is_text(value)} | {"metadata": {}}
+    if name := grade_id(cell):
+        kept["metadata"]["nbgrader"] = {"grade_id": name}
+    if "outputs" in cell:
+        kept["outputs"] = []
+    if "level" in cell:  # of a heading in version 3, which becomes as many signs
+        kept["level"] = 1
+    if "attachments" in cell:
+        kept["attachments"] = {
+            name: {mime: data for mime, data in bundle.items() if isinstance(data, str)}
+            for name, bundle in cell["attachments"].items()
+        }
+    return kept
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(line, str) for line in value))
 
 
 def read_notebook(file: Path) -> tuple[NotebookNode, list[str]]:
@@ -62,15 +95,13 @@ def read_notebook(file: Path) -> tuple[NotebookNode, list[str]]:
             raise Unreadable(f"{file.name} is larger than {LARGEST // 10**6} MB")
         content = file.read_bytes()
         encoding = json.detect_encoding(content)
+        if sum(map(content.count, (b"[", b"{", b","))) > MOST_PARTS:
+            raise Unreadable(f"{file.name} has more than {MOST_PARTS // 10**6} million brackets and commas")
         found = parse_json(content.decode(encoding))
-        there = [cell for sheet in (found, *found.get("worksheets", [])) for cell in sheet.get("cells", [])]
-        if len(there) > MOST_CELLS:
-            raise Unreadable(f"{file.name} has {len(there)} cells; {MOST_CELLS} are read")
-        for cell in there:
-            if "outputs" in cell:
-                cell["outputs"] = []
-            if "level" in cell:  # of a heading in version 3, which becomes as many signs
-                cell["level"] = 1
+        count = sum(len(sheet.get("cells", [])) for sheet in (found, *found.get("worksheets", [])))
+        if count > MOST_CELLS:
+            raise Unreadable(f"{file.name} has {count} cells; {MOST_CELLS} are read")
+        found = _pruned(found)
         cells = []
         for cell in nbformat.reads(json.dumps(found), as_version=4).cells:
             about = {"nbgrader": {"grade_id": grade_id(cell)}} if grade_id(cell) else {}
