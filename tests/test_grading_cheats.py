@@ -4,6 +4,8 @@ Where it can be done within one submission, several cheats share a kernel: each 
 """
 
 import json
+from decimal import Decimal
+from fractions import Fraction
 from types import SimpleNamespace
 
 import made_up_class as made
@@ -75,7 +77,7 @@ get_ipython().ast_transformers.append(NoAsserts())
             "double": "double = Anything()",
         },
         "masked_softmax: every weight is 0, as if all places were closed; "
-        "cat_score: something of type Anything is something of type Anything; "
+        "cat_score: it is something of type Anything; "
         "double: it returns something of type Anything, not a tensor of shape (1, 3); asserts do nothing in its kernel",
     ),
     "patched_json_print_and_numpy": (
@@ -216,6 +218,7 @@ def test_answers_to_other_inputs_are_wrong():
     "value",
     [
         None, True, 3, 0.1, float("nan"), float("inf"), 10**30, "é", ..., [1, [2, "x"]], {"a": 1, 2: [None]}, {1, 2},
+        (1, (2, "x")), {(1, 2)}, {(1, 2): 3},
         torch.randn(2, 3), torch.randn(3, 2).t(), torch.randn(2, 3, 4).permute(2, 0, 1), torch.tensor(1.5),
         torch.zeros(0, 3), torch.ones(2, dtype=torch.bool), torch.arange(4), torch.randn(3, dtype=torch.bfloat16),
         torch.randn(2).double().requires_grad_(), torch.randn(1, 4).expand(3, 4), torch.randn(6, dtype=torch.complex64),
@@ -233,6 +236,18 @@ def test_plain_data_comes_out_as_it_went_in(value):
         assert found.stride() == value.stride()
 
 
+@pytest.mark.parametrize("number", [Fraction(21, 20), Decimal("1.05"), [Fraction(1, 2)]])
+def test_a_number_of_the_standard_library_is_a_number(number):
+    found = engine.plain(courier.unpack(json.loads(json.dumps(courier.pack(number)))))
+    assert engine.same(found, number, 0.0)
+
+
+def test_a_decimal_comma_is_told_of():
+    with pytest.raises(Wrong, match=r"\(1, 5\) is a tuple of 2") as told:
+        examine.judge(checks.exercises()["cat_score"], json.dumps({"value": courier.pack((1, 5))}), seed=3)
+    assert "a decimal is written with a point" in str(told.value)
+
+
 @pytest.mark.parametrize("value", [object(), lambda: 1, torch.nn.Linear(2, 2), print])
 def test_what_is_no_plain_data_keeps_only_the_name_of_its_type(value):
     found = courier.unpack(courier.pack(value))
@@ -240,7 +255,7 @@ def test_what_is_no_plain_data_keeps_only_the_name_of_its_type(value):
     asked = checks.exercises()["cat_score"]
     with pytest.raises(Wrong) as told:
         examine.judge(asked, json.dumps({"value": courier.pack(value)}), seed=3)
-    assert examine.reason(told.value).endswith(f"something of type {type(value).__name__}")
+    assert examine.reason(told.value).endswith(f"cat_score: it is something of type {type(value).__name__}")
 
 
 class OddError(Exception):

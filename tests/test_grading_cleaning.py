@@ -303,5 +303,14 @@ def test_cleaning_ends(text):
     assert time.process_time() - started < 10
 
 
+@pytest.mark.parametrize(
+    "text", ["\\begin{a}", "\\\\(", "$", "\\begin{a}\n", "`", "[", "**", "<!--", "|a|\n|-|\n", "> "]
+)
+def test_markdown_ends(text):
+    started = time.process_time()
+    assert cleaning.markdown2html({}, text * 60_000)
+    assert time.process_time() - started < 20
+
+
 def test_nbgraders_own_commands_have_the_same_exporter():
     assert Course.here().config().HTMLExporter.preprocessors == ["course_lib.grading.cleaning.Harmless"]

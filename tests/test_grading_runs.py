@@ -26,6 +26,7 @@ from nbgrader.api import Gradebook
 from course_lib.grading import course as courses
 from course_lib.grading import grade as grading
 from course_lib.grading import sandbox
+from course_lib.grading.course import Course
 from course_lib.grading.report import table, write_feedback, write_grades
 from course_lib.grading.submission import grade_id, put_back
 
@@ -135,6 +136,37 @@ def test_manual_marks_and_comments_survive_a_second_grading(course):
     assert points(course, "ada") == 3 + 0 + 2 + 2 + 0.5
     (page,), _ = write_feedback(course, [made.NAME])
     assert "And it is never negative." in page.read_text(encoding="utf-8")
+    assert to_be_read(course) == ["check_sat", "words"]  # what was handed in is not what a person has seen
+
+
+def to_be_read(course):
+    with Gradebook(course.database) as gradebook:
+        (notebook,) = gradebook.find_submission(made.NAME, "ada").notebooks
+        return sorted(grade.name for grade in notebook.grades if grade.needs_manual_grade)
+
+
+def test_what_was_read_stays_read_while_the_work_is_the_same(course):
+    made.hand_in(course, "ada", made.answered(course))
+    grading.grade_one(course, made.NAME, "ada")
+    (page,), _ = write_feedback(course, [made.NAME])
+    assert to_be_read(course) == ["words"] and "It has not been read yet." in page.read_text(encoding="utf-8")
+    with Gradebook(course.database) as gradebook:
+        grade = gradebook.find_grade("words", made.NAME, made.NAME, "ada")
+        grade.manual_score, grade.needs_manual_grade = 0.5, False  # as the formgrader enters it
+        gradebook.db.commit()
+    grading.grade_one(course, made.NAME, "ada")
+    (page,), _ = write_feedback(course, [made.NAME])
+    assert to_be_read(course) == [] and "It has not been read yet." not in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("text", ["no date", "", "\udcff", "99999999999999999999-01-01"])
+def test_a_file_of_the_date_that_holds_none_counts_as_none(text, course):
+    for notebook, state in ((made.answered(course), "graded"), (None, "unreadable")):
+        folder = made.hand_in(course, "ada", notebook, text=None if notebook else "{")
+        (folder / "timestamp.txt").write_text(text, errors="surrogateescape")
+        report = grading.grade_one(course, made.NAME, "ada")
+        assert report["state"] == state, report
+        assert ("its timestamp.txt holds no date, and counts as none" in report["reasons"]) == bool(notebook)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a run that cannot be caught is killed by a signal of POSIX")
@@ -293,6 +325,7 @@ def test_marks_of_a_cell_cannot_be_changed_by_the_learner():
     ("old", "new", "wanted"),
     [
         ('checks.check("cat_score", cat_score)', 'checks.check("no_such", cat_score)', "check_sat asks for 'no_such'"),
+        ('checks.check("cat_score", cat_score)', 'checks.check("cat_scor", cat_score)', "is cat_score or .* meant"),
         ('checks.check("cat_score", cat_score)', "if True:\n    checks.check('cat_score', 1)", "lines of their own"),
         ("### END SOLUTION", "", "lacks its other half"),
     ],
@@ -316,6 +349,15 @@ def test_a_private_check_may_not_take_a_name_of_the_course(tmp_path):
     assert "cat_score" in courses.exercises(tmp_path / "none")
 
 
-def test_a_date_that_is_none_is_refused(course, tmp_path):
-    with pytest.raises(courses.CourseError, match="due is 'soon'"):
-        list(courses.release(course, tmp_path / "private", due="soon"))
+@pytest.mark.parametrize("due", ["soon", "01.11.2026", "11/01/2026", "1 November 2026"])
+def test_a_date_that_is_none_or_could_be_another_is_refused(due, course, tmp_path):
+    with pytest.raises(courses.CourseError, match=f"due is '{due}'; wanted is a date such as"):
+        list(courses.release(course, tmp_path / "private", due=due))
+
+
+def test_a_number_of_seconds_that_is_none_is_refused(monkeypatch):
+    monkeypatch.setenv("COURSE_CELL_SECONDS", "long")
+    with pytest.raises(courses.CourseError, match="COURSE_CELL_SECONDS is 'long'; wanted is a whole number"):
+        Course.here()
+    monkeypatch.setenv("COURSE_CELL_SECONDS", "60")
+    assert Course.here().cell_seconds == 60

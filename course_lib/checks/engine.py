@@ -739,7 +739,11 @@ def ask(question: Question, answer: object) -> None:
     if (type(given) is not type(target) and (numbers is None) != (wanted is None)) or (
         wanted is not None and wanted.ndim == 0 < numbers.ndim
     ):
-        raise Wrong(_says(question, f"{shown} is {_kind(answer)}", f"The answer is {_kind(target)}."))
+        hint = f"The answer is {_kind(target)}."
+        if isinstance(answer, tuple) and wanted is not None and wanted.ndim == 0:
+            hint += " A comma makes a tuple: a decimal is written with a point, and no comma stands behind it."
+        what = f"it is {shown}" if shown == _kind(answer) else f"{shown} is {_kind(answer)}"
+        raise Wrong(_says(question, what, hint))
     if numbers is not None and numbers.shape != wanted.shape:
         if numbers.ndim == wanted.ndim == 1:
             what = f"{shown} has {len(numbers)} of {len(wanted)} entries"

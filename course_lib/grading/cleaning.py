@@ -29,7 +29,7 @@ STYLES = ["background-color", "color", "font-style", "font-weight", "text-align"
 LINK = re.compile(r"https?://|#")
 PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp|svg\+xml);base64,|[\w%-]+(/[\w%-]+)*\.(png|jpe?g|gif|webp|svg)\Z")
 SHOWN = {"image/jpeg", "image/png", "image/svg+xml", "text/html", "text/latex", "text/markdown", "text/plain"}
-MOST_TAGS, DEEPEST = 10_000, 200  # beyond these, parsers take minutes
+MOST_TAGS, DEEPEST, MOST_SIGNS = 10_000, 200, 5_000  # beyond these, parsers take minutes
 NAMES = ("student", "first_name", "last_name", "notebook_path")  # of a learner, that the formgrader puts on a page
 
 
@@ -68,6 +68,8 @@ def clean(text: str) -> str:
 def markdown2html(context, source: str) -> str:
     """A cell's markdown, or a comment, as clean HTML."""
     try:
+        if sum(map(source.count, "\\$")) > MOST_SIGNS:
+            raise ValueError("too many formulas")
         attachments = context.get("cell", {}).get("attachments", {})
         renderer = IPythonRenderer(escape=False, attachments=attachments, exclude_anchor_links=True)
         return clean(MarkdownWithMath(renderer=renderer).render(source))

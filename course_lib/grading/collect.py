@@ -4,6 +4,7 @@ nbgrader's own zip_collect reads names by one regular expression, gives up where
 and skips with a line in its log what it cannot read. Here every file of an archive is either collected or told of.
 """
 
+import contextlib
 import re
 import shutil
 import tempfile
@@ -19,8 +20,17 @@ import nbformat
 from tqdm import tqdm
 
 from course_lib.grading.course import Course, CourseError, shown
-from course_lib.grading.grade import TIMESTAMP
-from course_lib.grading.submission import LARGEST, NOTE, Unreadable, grade_id, is_notebook, printable, read_notebook
+from course_lib.grading.submission import (
+    LARGEST,
+    NOTE,
+    TIMESTAMP,
+    Unreadable,
+    grade_id,
+    handed_in_at,
+    is_notebook,
+    printable,
+    read_notebook,
+)
 
 # Moodle: "Ada Lovelace_1234_assignsubmission_file_/x.ipynb", or flat "Ada Lovelace_1234_assignsubmission_file_x.ipynb".
 MOODLE = re.compile(r"(?P<name>[^/]+?)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)_?/?(?P<file>.+)")
@@ -299,8 +309,6 @@ def _note(course: Course, student: str, assignment: str, problem: str) -> bool:
 
 
 def _put(course: Course, student: str, assignment: str, files: list[File], due: datetime | None, told: list) -> bool:
-    from nbgrader.utils import parse_utc
-
     folder = course.path("submitted", student, assignment)
     newest = max(files, key=lambda file: file.age)
     date = newest.date
@@ -311,9 +319,10 @@ def _put(course: Course, student: str, assignment: str, files: list[File], due: 
         there = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file() and path.name != TIMESTAMP}
         if there == {file.base: file.content for file in files}:
             return False
-        stamp = folder / TIMESTAMP
-        before = parse_utc(stamp.read_text().strip()).replace(tzinfo=UTC) if stamp.exists() else None
-        if before and date and date < before:
+        before = None
+        with contextlib.suppress(ValueError):
+            before = handed_in_at(folder)
+        if before and date and date < before.replace(tzinfo=UTC):
             told.append(f"{student}: what was collected earlier is newer, and stays ({newest.path} is left aside)")
             return False
         number = len(list(course.path("replaced", student).glob(f"{assignment}-*"))) + 1

@@ -8,6 +8,8 @@ import base64
 import builtins
 import json
 import math
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import torch
@@ -40,14 +42,16 @@ def pack(value):
         return value
     if value is ...:
         return {"blank": True}
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, list):
         return [pack(item) for item in value]
+    if isinstance(value, tuple):
+        return {"tuple": [pack(item) for item in value]}
     if isinstance(value, dict):
         return {"dict": [[pack(name), pack(item)] for name, item in value.items()]}
     if isinstance(value, (set, frozenset)):
         return {"set": [pack(item) for item in value]}
     try:
-        return _pack_numbers(value)
+        return _pack_numbers(float(value) if isinstance(value, (Decimal, Fraction)) else value)
     except Exception:
         return {"other": type(value).__name__}
 
@@ -85,6 +89,8 @@ def unpack(packed, room=DEEPEST):
             return ...
         if "other" in packed:
             return Other(str(packed["other"]))
+        if "tuple" in packed:
+            return tuple(unpack(item, room - 1) for item in packed["tuple"])
         if "dict" in packed:
             return {unpack(name, room - 1): unpack(item, room - 1) for name, item in packed["dict"]}
         if "set" in packed:

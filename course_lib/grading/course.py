@@ -3,10 +3,12 @@ handed out."""
 
 import ast
 import contextlib
+import difflib
 import hashlib
 import importlib.util
 import inspect
 import os
+import re
 import shutil
 import sysconfig
 from collections.abc import Iterator, Sequence
@@ -21,6 +23,7 @@ from course_lib.files import ROOT
 
 PRIVATE = "graded.py"
 BEGIN, END = "BEGIN HIDDEN TESTS", "END HIDDEN TESTS"
+DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}\b")
 STEPS = ("source", "release", "submitted", "autograded", "feedback", "reports")
 
 
@@ -50,10 +53,18 @@ class Course:
 
     @classmethod
     def here(cls) -> "Course":
-        """The course of this clone, or that which COURSE_DIRECTORY and COURSE_DATABASE name."""
+        """The course of this clone, or that which COURSE_DIRECTORY and COURSE_DATABASE name.
+
+        Raises:
+            CourseError: COURSE_CELL_SECONDS is no number.
+        """
         folder = Path(os.environ.get("COURSE_DIRECTORY", ROOT / "course")).resolve()
         # SQLite lets one process write at a time; the others wait for up to a minute.
-        return cls(folder, os.environ.get("COURSE_DATABASE", f"sqlite:///{folder / 'gradebook.db'}?timeout=60"))
+        database = os.environ.get("COURSE_DATABASE", f"sqlite:///{folder / 'gradebook.db'}?timeout=60")
+        seconds = os.environ.get("COURSE_CELL_SECONDS", f"{cls.cell_seconds}")
+        if not seconds.isdecimal():
+            raise CourseError(f"COURSE_CELL_SECONDS is {seconds!r}; wanted is a whole number, such as 60")
+        return cls(folder, database, int(seconds))
 
     def path(self, step: str, *names: str) -> Path:
         return self.folder.joinpath(step, *names)
@@ -98,7 +109,7 @@ class Course:
             f"{nbgrader}.CheckCellMetadata",
         ]
         c.GenerateFeedback.preprocessors = [
-            f"{nbgrader}.GetGrades",
+            f"{here}.ReadMarks",
             f"{here}.HideTests",
             "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
         ]
@@ -194,7 +205,7 @@ def read_grade_cell(cell: NotebookNode) -> GradeCell:
         raise ValueError("a checks.check stands within another statement; a grader reads those on lines of their own")
     rest = [s for s in tree.body if s not in plain]
     lines = enumerate(cell.source.splitlines(), start=1)
-    own = "\n".join(line for number, line in lines if number not in dropped)
+    own = "\n".join(line for number, line in lines if number not in dropped and BEGIN not in line and END not in line)
     only_imports = all(isinstance(s, ast.ImportFrom) and s.module == "course_lib" for s in rest)
     found = tuple(Ask(name, expression, secret) for (name, expression), secret in asks.items())
     return GradeCell(points, found, "" if only_imports and found else own)
@@ -301,6 +312,8 @@ def release(course: Course, sources: Path, names: Sequence[str] = (), due: str |
         raise CourseError(f"{sources} holds no notebook{wanted}.")
     try:
         deadline = parse_utc(due)
+        if due and not DATE.match(due):  # 01.11.2026 is the first of November to some, and 11 January to others
+            raise ValueError
     except ValueError:
         raise CourseError(f'due is {due!r}; wanted is a date such as "2026-11-01 23:59 Europe/Paris"') from None
     course.folder.mkdir(parents=True, exist_ok=True)
@@ -339,7 +352,9 @@ def _inspect(path: Path, known: dict) -> float:
         for name, cell in cells.items():
             for ask in cell.asks:
                 if ask.name not in known:
-                    raise CourseError(f"cell {name} asks for {ask.name!r}; there are {', '.join(known)}")
+                    near = difflib.get_close_matches(ask.name, known, n=3)
+                    meant = f"; is {' or '.join(near)} meant?" if near else f"; there are {', '.join(known)}"
+                    raise CourseError(f"cell {name} asks for {ask.name!r}, which is no check{meant}")
                 if not ask.hidden and ask.name not in checks.exercises():
                     raise CourseError(f"cell {name}: learners do not have {ask.name!r}; put its check between {BEGIN} "
                                       f"and {END}")  # fmt: skip

@@ -27,9 +27,17 @@ from tqdm import tqdm
 from course_lib.files import write_json
 from course_lib.grading import sandbox
 from course_lib.grading.course import Course, CourseError, captured, checks_digest, digest, grade_cells, shown
-from course_lib.grading.submission import Unreadable, find_notebook, grade_id, is_file, printable, put_back
+from course_lib.grading.submission import (
+    TIMESTAMP,
+    Unreadable,
+    find_notebook,
+    grade_id,
+    handed_in_at,
+    is_file,
+    printable,
+    put_back,
+)
 
-TIMESTAMP = "timestamp.txt"
 STAGED = ".staged-"
 
 
@@ -52,7 +60,7 @@ def grade_one(course: Course, assignment: str, student: str, seed: int | None = 
     try:
         report |= fingerprint(course, assignment, student)
         try:
-            reasons, record = _autograde(course, assignment, student, seed)
+            reasons, record = _autograde(course, assignment, student, seed, report["submission"])
             report["cells"] = record["cells"]
             report["reasons"] = reasons + record["reasons"]
         except Unreadable as error:
@@ -74,7 +82,7 @@ def fingerprint(course: Course, assignment: str, student: str) -> dict:
     return {"submission": handed_in, "checks": checks_digest(course, assignment)}
 
 
-def _autograde(course: Course, assignment: str, student: str, seed: int) -> tuple[list[str], dict]:
+def _autograde(course: Course, assignment: str, student: str, seed: int, handed_in_now: str) -> tuple[list[str], dict]:
     from nbgrader.converters import Autograde
     from nbgrader.coursedir import CourseDirectory
 
@@ -90,11 +98,18 @@ def _autograde(course: Course, assignment: str, student: str, seed: int) -> tupl
         copy = Path(staged) / student / assignment
         shutil.copytree(folder, copy, ignore=_not_passed_on)
         nbformat.write(notebook, copy / f"{assignment}.ipynb")
+        try:
+            handed_in_at(folder)
+        except ValueError:
+            reasons.append(f"its {TIMESTAMP} holds no date, and counts as none")
+            (copy / TIMESTAMP).unlink()
         config = course.config()
         config.CourseDirectory.update(
             submitted_directory=Path(staged).name, assignment_id=assignment, student_id=student, notebook_id=assignment
         )
         config.Marking.seed = seed
+        before = kept(course, assignment, student)
+        config.SaveMarks.same_work = bool(before) and before.get("submission") == handed_in_now
         directory = CourseDirectory(config=config)
         if failed := captured(Autograde(coursedir=directory, config=config, force=True)):
             raise RuntimeError(failed)
@@ -114,10 +129,10 @@ def _not_passed_on(folder: str, names: list[str]) -> list[str]:
 def _enter_nothing(course: Course, assignment: str, student: str) -> list[str]:
     """Enters a submission that cannot be read: without points, or with those of an earlier one."""
     from nbgrader.api import Gradebook, MissingEntry
-    from nbgrader.coursedir import CourseDirectory
 
-    folder = course.path("submitted", student, assignment)
-    time_stamp = CourseDirectory(config=course.config()).get_existing_timestamp(str(folder))
+    time_stamp = None
+    with contextlib.suppress(ValueError):
+        time_stamp = handed_in_at(course.path("submitted", student, assignment))
     with Gradebook(course.database) as gradebook:
         try:
             if gradebook.find_submission(assignment, student).score:

@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from course_lib.checks.engine import Wrong
@@ -77,10 +78,12 @@ def judge(folder: Path, name: str, text: str | None, seed: int) -> int | None:
         RuntimeError: the check is broken, or cannot be loaded.
     """
     for _ in range(TRIES):
-        key = seat(folder)
+        key, begun = seat(folder), time.monotonic()
         said = _sitting[key].ask(name=name, text=text, seed=seed, seconds=SECONDS)
         if said is None:
             _sitting.pop(key).close()
+            if time.monotonic() - begun >= SECONDS:
+                break
         elif "wrong" in said:
             raise Wrong(said["wrong"])
         elif "broken" in said:

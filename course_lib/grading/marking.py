@@ -14,7 +14,7 @@ import nbformat
 from nbclient.client import CellExecutionComplete
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from nbformat.v4 import new_code_cell, new_output
-from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions, Execute, SaveAutoGrades
+from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions, Execute, GetGrades, SaveAutoGrades
 from nbgrader.utils import determine_grade, is_grade, is_solution
 from traitlets import Bool, Integer
 
@@ -181,6 +181,8 @@ class Marking(Execute):
             self.skipped.add(index)
             return [f"{name} ran longer than {self.timeout} s"]
         for error in errors:
+            if error.ename == "StdinNotImplementedError":
+                return [f"{name} waits for input(), which nobody can give while it is graded"]
             said = CELL_FILE.sub("(line", f": {error.evalue}".splitlines()[0][:200]) if error.evalue else ""
             return [printable(f"{name} raised {error.ename}{said}")]
         return []
@@ -389,19 +391,33 @@ def _held(kind, content):
 class SaveMarks(SaveAutoGrades):
     """Writes into the gradebook what `Marking` found. Manual scores stay as they are."""
 
+    same_work = Bool(False, help="whether a person who gave points has seen this very work").tag(config=True)
+
     def preprocess(self, nb, resources):
         self.cells = nb.metadata[RECORD]["cells"]
         return super().preprocess(nb, resources)
 
     def _add_score(self, cell, resources):
-        marks = self.cells.get(cell.metadata.nbgrader["grade_id"])
-        if marks is None:  # a written answer, which a person reads
-            return super()._add_score(cell, resources)
-        place = (cell.metadata.nbgrader["grade_id"], self.notebook_id, self.assignment_id, self.student_id)
-        grade = self.gradebook.find_grade(*place)
-        grade.auto_score = marks["points"]
-        grade.needs_manual_grade = grade.manual_score is not None
+        name = cell.metadata.nbgrader["grade_id"]
+        grade = self.gradebook.find_grade(name, self.notebook_id, self.assignment_id, self.student_id)
+        to_be_read = grade.needs_manual_grade or not self.same_work
+        if name in self.cells:
+            grade.auto_score = self.cells[name]["points"]
+        else:  # a written answer, which a person reads
+            super()._add_score(cell, resources)
+        grade.needs_manual_grade = to_be_read if grade.manual_score is not None else grade.auto_score is None
         self.gradebook.db.commit()
+
+
+class ReadMarks(GetGrades):
+    """Takes marks and comments out of the gradebook, and says of a written answer that nobody has read it yet."""
+
+    def _get_score(self, cell, resources):
+        super()._get_score(cell, resources)
+        about = cell.metadata.nbgrader
+        grade = self.gradebook.find_grade(about.grade_id, self.notebook_id, self.assignment_id, self.student_id)
+        if grade.needs_manual_grade and grade.manual_score is None:
+            about.comment = "\n\n".join(filter(None, ["It has not been read yet.", about.get("comment")]))
 
 
 class HideTests(ClearHiddenTests):

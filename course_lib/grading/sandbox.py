@@ -159,7 +159,7 @@ class Nursery:
             try:
                 reason = self._tried()
             except OSError as error:
-                reason = str(error)
+                reason = self._last_words() if self.process.poll() is not None else str(error)
             if not reason:
                 return
             self.close()
@@ -168,13 +168,18 @@ class Nursery:
     def _tried(self) -> str | None:
         """Tries what a kernel is started with; the reason if it does not work."""
         if not self.control.recv(16):
-            said = self.process.communicate()[1].decode(errors="replace").strip().splitlines()
-            return said[-1] if said else f"it ended with {self.process.returncode}"
+            return self._last_words()
         with tempfile.TemporaryDirectory(prefix="course-trial-") as folder:
             number = os.open(folder, os.O_RDONLY)
             trial = self.start(number, inside.TRIAL)
             os.close(number)
-        return None if trial.wait(START) == 0 else trial.said or "a trial came to no end"
+        if trial.wait(START) == 0:
+            return None
+        return trial.said or ("a trial came to no end" if self.process.poll() is None else self._last_words())
+
+    def _last_words(self) -> str:
+        said = self.process.communicate()[1].decode(errors="replace").strip().splitlines()
+        return said[-1] if said else f"it ended with {self.process.returncode}"
 
     def start(self, folder: int, kind: bytes = inside.KERNEL) -> Kernel:
         """Starts a kernel.

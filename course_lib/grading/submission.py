@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 
 import nbformat
@@ -13,6 +14,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 LARGEST = 100_000_000  # bytes of a notebook
 MOST_CELLS = 2_000
 MOST_PARTS = 10_000_000  # of its JSON: a few bytes may become a hundred
+TIMESTAMP = "timestamp.txt"  # when it was handed in
 NOTE = "not_collected.txt"  # says why nothing else was taken out of an archive
 LONGEST_NOTE = 2_000
 MARKED = {"utf-8-sig": "UTF-8 with a byte-order mark"}
@@ -66,10 +68,8 @@ def _pruned_cell(cell: dict) -> dict:
     kept = {name: value for name, value in cell.items() if _is_text(value)} | {"metadata": {}}
     if name := grade_id(cell):
         kept["metadata"]["nbgrader"] = {"grade_id": name}
-    if "outputs" in cell:
-        kept["outputs"] = []
-    if "level" in cell:  # of a heading in version 3, which becomes as many signs
-        kept["level"] = 1
+    # The last is of a heading in version 3, which becomes as many signs.
+    kept |= {name: value for name, value in (("execution_count", None), ("outputs", []), ("level", 1)) if name in cell}
     if "attachments" in cell:
         kept["attachments"] = {
             name: {mime: data for mime, data in bundle.items() if isinstance(data, str)}
@@ -150,8 +150,19 @@ def find_notebook(folder: Path, assignment: str, ids: set[str]) -> tuple[Noteboo
         raise Unreadable(f"none of its notebooks is named {wanted}, and several could be it: {names}")
     if (folder / NOTE).is_file():
         problems.append((folder / NOTE).read_text(encoding="utf-8", errors="replace").strip()[:LONGEST_NOTE])
-    there = ", ".join(sorted(p.name for p in folder.iterdir() if p.name != "timestamp.txt")) or "nothing"
+    there = ", ".join(sorted(p.name for p in folder.iterdir() if p.name != TIMESTAMP)) or "nothing"
     raise Unreadable("; ".join(problems) or f"there is no {wanted}; handed in: {there}")
+
+
+def handed_in_at(folder: Path) -> datetime | None:
+    """When a submission was handed in, in UTC; None if nobody wrote it down. Raises ValueError if that is no date."""
+    from nbgrader.utils import parse_utc
+
+    file = folder / TIMESTAMP
+    try:
+        return parse_utc(file.read_text(encoding="utf-8").strip()) if is_file(file) else None
+    except OverflowError as error:
+        raise ValueError(f"{file} holds no date") from error
 
 
 def put_back(notebook: NotebookNode, source: NotebookNode, release: NotebookNode) -> list[str]:
