@@ -11,11 +11,13 @@ from pathlib import Path
 
 import jaxtyping
 import pytest
+from filelock import FileLock
 from hypothesis import settings
 from jaxtyping import install_import_hook
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # more threads only slow small matrices down
 OFFLINE = Path(__file__).parent / "offline"
+LONG = {"test_site", "test_lab"}  # in the browser
 
 early = [name for name in sys.modules if name.startswith("course_lib.")]
 if early:
@@ -27,6 +29,7 @@ settings.load_profile("course")
 
 
 def pytest_configure(config):
+    config.pluginmanager.register(Lessons())
     paths = [str(OFFLINE), os.environ.get("PYTHONPATH")]
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     spec = importlib.util.spec_from_file_location("offline", OFFLINE / "sitecustomize.py")
@@ -42,12 +45,36 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(items):
     """Lessons come late; their cells, which nbval collects, are marked like other tests that run a notebook.
 
-    Last comes the browser, which uses the models that the lessons have trained.
+    Last comes the browser, which uses the models that the lessons have trained; of its tests the longest first.
     """
     for item in items:
-        if type(item).__module__.startswith("nbval"):
+        if is_cell(item):
             item.add_marker("notebook")
-    items.sort(key=lambda item: [item.get_closest_marker(late) is not None for late in ("browser", "notebook")])
+    late = "browser", "notebook"
+    items.sort(
+        key=lambda item: (*(item.get_closest_marker(mark) is not None for mark in late), item.path.stem not in LONG)
+    )
+
+
+def is_cell(item):
+    return type(item).__module__.startswith("nbval")
+
+
+class Lessons:
+    """What holds for a cell that nbval runs. A plugin, since this folder's hooks see no test of another."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item):
+        """A cell of a lesson has the verdicts that it had when it was saved."""
+        yield
+        if is_cell(item):
+            assert verdicts(item.test_outputs or []) == verdicts(item.cell.outputs)
+
+
+def verdicts(outputs):
+    from course_lib.claims import boxes
+
+    return [(box["id"], box["verdict"]) for box in boxes({"cells": [{"outputs": outputs}]})]
 
 
 @pytest.hookimpl(wrapper=True)
@@ -78,14 +105,19 @@ def unchecked(monkeypatch):
 
 
 @pytest.fixture(scope="session")
-def built_site():
-    """The site as `make site` builds it, without the run-time shapes of this process."""
+def built_site(tmp_path_factory, worker_id):
+    """The site as `make site` builds it, without the run-time shapes of this process; once for all processes."""
     from course_lib.files import ROOT
     from course_lib.tools import site
 
-    command = [sys.executable, "-m", "course_lib", "site"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
+    shared = tmp_path_factory.getbasetemp()
+    shared = shared if worker_id == "master" else shared.parent
+    with FileLock(shared / "site.lock"):
+        if not (shared / "site-is-built").exists():
+            command = [sys.executable, "-m", "course_lib", "site"]
+            done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+            assert done.returncode == 0, done.stdout + done.stderr
+            (shared / "site-is-built").touch()
     return site.FOLDER
 
 

@@ -50,6 +50,7 @@ WHAT_HAPPENS = re.compile(r"<p><strong>What happens\.</strong>\s*(.+?)</p>", re.
 
 def build():
     """Builds the site anew and returns its first page; ends with what is wrong if there is a warning or a dead link."""
+    print(f"Making the site from {len(pages())} files.", flush=True)
     assemble()
     shutil.rmtree(FOLDER, ignore_errors=True)
     options = ["-W", "--keep-going", "-q", "-j", "auto", "-d", str(SOURCE / "_doctrees")]

@@ -107,10 +107,10 @@ def lab(server):
 
 @pytest.fixture
 def open_notebook(lab, page):
-    """Opens a notebook of the workbook, with nothing left of earlier tests' tabs."""
+    """Opens a notebook, of the workbook unless told, with nothing left of earlier tests' tabs."""
 
-    def open_(name):
-        page.goto(f"{lab.base}/lab/tree/workbook/{name}?token={lab.token}&reset")
+    def open_(name, folder="workbook"):
+        page.goto(f"{lab.base}/lab/tree/{folder}/{name}?token={lab.token}&reset")
         page.locator(".jp-NotebookPanel .jp-Cell").first.wait_for(timeout=300_000)
         page.get_by_text("Python 3 (ipykernel) | Idle").wait_for(timeout=300_000)
 

@@ -6,6 +6,7 @@ from nbformat.sign import NotebookNotary
 
 from browser import widgets
 from browser.test_lab import FINISHED, SELECT, menu
+from course_lib.tools import lessons
 
 pytestmark = pytest.mark.browser
 
@@ -50,11 +51,10 @@ def test_explorers_live_and_the_prediction_is_there(saved, open_notebook, page, 
 
 
 @pytest.mark.expects("model not found")
-def test_where_no_widget_was_saved_its_picture_shows(saved, lab, open_notebook, page, shoot):
-    file = lab.course / "workbook" / NAME
-    notebook = nbformat.read(file, as_version=4)
+def test_where_no_widget_was_saved_its_picture_shows(lab, open_notebook, page, shoot):
+    notebook = nbformat.read(lessons.NOTEBOOKS / NAME, as_version=4)
     del notebook.metadata["widgets"]
-    nbformat.write(notebook, file)
+    nbformat.write(notebook, lab.course / "workbook" / NAME)
     NotebookNotary(data_dir=lab.environment["JUPYTER_DATA_DIR"]).sign(notebook)
     open_notebook(NAME)
     for picture in (".jp-RenderedSVG", ".am-still"):
