@@ -1,4 +1,7 @@
-"""A class of 200, and the grader beside nbgrader's own command: make test ARGS="-m large -n0 -s" runs these alone."""
+"""A class of 200, and the grader beside nbgrader's own command; `make test` leaves them out.
+
+make test ARGS="-m large -n0 -s tests/test_grading_large.py"
+"""
 
 import shutil
 import signal
