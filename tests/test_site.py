@@ -3,6 +3,7 @@
 import re
 import shutil
 
+import jaxtyping
 import nbformat
 import pytest
 import test_house
@@ -21,6 +22,7 @@ def source(tmp_path_factory):
     """What Sphinx reads, without buttons that start a lesson elsewhere."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(site, "SOURCE", tmp_path_factory.mktemp("site") / "source")
+        patch.setattr(jaxtyping.config, "jaxtyping_disable", True)  # shapes of 26,000 sentences take a minute
         for variable in site.LAUNCH:
             patch.delenv(variable, raising=False)
         site.assemble()
