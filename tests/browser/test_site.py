@@ -25,6 +25,7 @@ DRAWN = """() =>
     document.querySelectorAll(".cell_output :is(.am-explorer, .am-prediction)").length &&
   [...document.querySelectorAll(".math")].every((formula) => formula.querySelector("mjx-container"))"""
 
+PAGES_BESIDE = ".sidebar-drawer"
 # Code has the same colours everywhere; to look at each word of it would take most of the time.
 FEW_BLOCKS = "document.querySelectorAll('.highlight').forEach((block, number) => number > 4 && block.remove())"
 
@@ -58,11 +59,12 @@ def visit(page, address, name):
 # ---- every page ----
 
 
-def serious(page, **options):
-    """What axe-core finds on a page that is serious or critical."""
+def serious(page, but=(), **options):
+    """What axe-core finds on a page, but for these parts of it, that is serious or critical."""
     if page.evaluate("!window.axe"):
         page.add_script_tag(path=AXE)
-    found = page.evaluate("(options) => axe.run({ resultTypes: ['violations'], ...options })", options)["violations"]
+    look = "([exclude, options]) => axe.run({ exclude }, { resultTypes: ['violations'], ...options })"
+    found = page.evaluate(look, [list(but), options])["violations"]
     return [
         f"{rule['id']}: {node['html'][:160]}"
         for rule in found
@@ -73,7 +75,11 @@ def serious(page, **options):
 
 @pytest.fixture(scope="module")
 def visited(browser, address, pages):
-    """What is wrong with each page, by light, in the dark and on a phone."""
+    """What is wrong with each page, by light, in the dark and on a phone.
+
+    Pages of one folder have the same list of pages beside the text: it is looked at once for each.
+    """
+    seen = set()
     wrong = {"light": {}, "dark": {}, "phone": {}}
     with watched(browser) as page:
         for name in pages:
@@ -81,9 +87,11 @@ def visited(browser, address, pages):
             page.emulate_media(color_scheme="light", reduced_motion="reduce")  # what fades in is pale for a while
             visit(page, address, name)
             page.evaluate(FEW_BLOCKS)
-            wrong["light"][name] = serious(page)
+            but = [PAGES_BESIDE] if Path(name).parent in seen else []
+            seen.add(Path(name).parent)
+            wrong["light"][name] = serious(page, but)
             page.emulate_media(color_scheme="dark")
-            wrong["dark"][name] = serious(page, runOnly="color-contrast")  # all else is the same
+            wrong["dark"][name] = serious(page, but, runOnly="color-contrast")  # all else is the same
             page.set_viewport_size({"width": 390, "height": 844})
             wrong["phone"][name] = ["scrolls sideways"] if too_wide(page) else []
     return wrong
