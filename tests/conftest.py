@@ -68,13 +68,20 @@ class Lessons:
         """A cell of a lesson has the verdicts that it had when it was saved."""
         yield
         if is_cell(item):
-            assert verdicts(item.test_outputs or []) == verdicts(item.cell.outputs)
+            now = {"cells": [{"outputs": item.test_outputs or []}]}
+            assert verdicts_of(now) == verdicts_of({"cells": [item.cell]})
 
 
-def verdicts(outputs):
+def verdicts_of(notebook):
     from course_lib.claims import boxes
 
-    return [(box["id"], box["verdict"]) for box in boxes({"cells": [{"outputs": outputs}]})]
+    return [(box["id"], box["verdict"]) for box in boxes(notebook)]
+
+
+@pytest.fixture
+def verdicts():
+    """The verdicts of a notebook's boxes, in order."""
+    return verdicts_of
 
 
 @pytest.hookimpl(wrapper=True)

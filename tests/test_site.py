@@ -22,10 +22,11 @@ def source(tmp_path_factory):
     """What Sphinx reads, without buttons that start a lesson elsewhere."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(site, "SOURCE", tmp_path_factory.mktemp("site") / "source")
-        patch.setattr(jaxtyping.config, "jaxtyping_disable", True)  # shapes of 26,000 sentences take a minute
         for variable in site.LAUNCH:
             patch.delenv(variable, raising=False)
-        site.assemble()
+        with patch.context() as quick:
+            quick.setattr(jaxtyping.config, "jaxtyping_disable", True)  # shapes of 26,000 sentences take a minute
+            site.assemble()
         yield site.SOURCE
 
 

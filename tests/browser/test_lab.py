@@ -8,7 +8,6 @@ import pytest
 
 from browser import widgets
 from course_lib import speed
-from course_lib.claims import boxes
 from course_lib.curriculum import name_of
 from course_lib.files import read_json
 from course_lib.tools import lessons
@@ -47,10 +46,6 @@ BY_LENGTH = [
 ]
 
 
-def verdicts(notebook):
-    return [(box["id"], box["verdict"]) for box in boxes(notebook)]
-
-
 def move_everything(path, page, shoot, show, but=()):
     number = widgets.saved(path)
     page.wait_for_function(SHOWN, arg=number, timeout=300_000)
@@ -83,7 +78,7 @@ def test_a_lesson_moves_as_it_was_saved(path, open_notebook, page, shoot, show):
 
 
 @pytest.mark.parametrize("path", BY_LENGTH)
-def test_a_lesson_runs_and_moves(path, open_notebook, page, shoot, show):
+def test_a_lesson_runs_and_moves(path, open_notebook, page, shoot, show, verdicts):
     open_notebook(path.name)
     menu(page, "Run", "Run All Cells")
     page.wait_for_function(FINISHED, timeout=600_000)
