@@ -35,7 +35,7 @@ def differences(pyproject, environment):
     for spec in (MatchSpec(line, strict=True) for line in lines):
         name = spec.name.normalized
         if name not in ("python", "pip"):  # conda must be told of these; pip cannot be
-            conda[PIP_NAMES.get(name, name)] = SpecifierSet(str(spec.version or ""))
+            conda[canonicalize_name(PIP_NAMES.get(name, name))] = SpecifierSet(str(spec.version or ""))
     return [
         f"{name}: pyproject.toml {pip.get(name, 'lacks it')}, environment.yml {conda.get(name, 'lacks it')}"
         for name in sorted(pip.keys() | conda.keys())
