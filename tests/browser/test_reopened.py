@@ -50,7 +50,7 @@ def test_explorers_live_and_the_prediction_is_there(saved, open_notebook, page, 
     shoot(page, "reopened")
 
 
-def test_widgets_come_back_on_a_slow_page(lab, open_notebook, page):
+def test_widgets_come_back_on_a_slow_page(open_notebook, page):
     """A page that is busy for as long as a widget is waited for must look once more when all are there."""
     page.add_init_script(
         "const later = setTimeout; setTimeout = (work, ms, ...more) => later(work, ms === 100 ? 4000 : ms, ...more)"
