@@ -3,19 +3,24 @@
 There are two: `toy_french`, which the grammar of `course_lib.toy_french` writes, and `from_tsv`, of your own pairs.
 """
 
+import csv
 import difflib
 import hashlib
 import re
+import unicodedata
+import warnings
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
+
+from course_lib.files import read_text
 
 # All of the grammar: lessons, and workbooks that learners keep, say corpus.RECURRING or corpus.ANIMALS.
 from course_lib.toy_french import *  # noqa: F403
@@ -228,31 +233,75 @@ def toy_french(pairs: int = 15_000, tests: int = 500, seed: int = 2014) -> Corpu
     )
 
 
+# A word or an apostrophe's part of one, or a sign; with marks, all of which are drawn as the first.
+MARK, SIGN = "\u0301", "."
+TOKEN = re.compile(rf"\w[\w{MARK}]*'(?=\w)|\w[\w{MARK}]*|[^\w\s]{MARK}*")
+JOINERS = "\u200c\u200d"  # invisible, and part of a word's spelling in Persian and Hindi
+WITHOUT_SPACES = ("CJK", "IDEOGRAPHIC", "HIRAGANA", "KATAKANA", "HALFWIDTH KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")
+
+
+@cache
+def _drawn(letter: str) -> str:
+    if letter in JOINERS or unicodedata.category(letter).startswith("M"):
+        return MARK
+    return SIGN if letter.isalpha() and unicodedata.name(letter, "").startswith(WITHOUT_SPACES) else letter
+
+
 def tokenize(text: str) -> tuple[str, ...]:
     """Words and punctuation in lower case; an apostrophe stays with the word before it, as in *l'*, *oiseau*.
 
-    >>> tokenize("L'oiseau chante.")
-    ("l'", 'oiseau', 'chante', '.')
+    Accents and vowel signs stay with their letter, and *é* is the same in both its spellings, of one character or two.
+    A script that has no spaces between words, such as Chinese or Thai, is cut into characters.
+
+    >>> tokenize("L'oiseau chante. 鸟唱歌")
+    ("l'", 'oiseau', 'chante', '.', '鸟', '唱', '歌')
     """
-    return tuple(re.findall(r"\w+'(?=\w)|\w+|[^\w\s]", text.lower().replace("’", "'")))
+    spaced = text.replace("\u200b", " ")  # a space of no width
+    seen = "".join(c for c in spaced if c in JOINERS or unicodedata.category(c) != "Cf")
+    lower = unicodedata.normalize("NFC", seen).replace("İ", "i").lower()  # of İ alone it would be two characters
+    plain = unicodedata.normalize("NFC", lower).replace("’", "'")
+    return tuple(plain[token.start() : token.end()] for token in TOKEN.finditer("".join(map(_drawn, plain))))
+
+
+def _rows(text: str) -> list[tuple[int, list[str]]]:
+    """The columns of each line, with its number.
+
+    Quotes around cells are taken off if all of them can be a spreadsheet's; then a cell may have several lines.
+    """
+    lines = text.removesuffix("\n").split("\n")
+    reader = csv.reader((f"{line}\n" for line in lines), "excel-tab", strict=True)
+    try:
+        rows = [(reader.line_num, columns or [""]) for columns in reader]
+    except csv.Error:
+        rows = []
+    if not rows or any("\t" in column for _, columns in rows for column in columns):
+        return [(number, line.split("\t")) for number, line in enumerate(lines, start=1)]
+    return rows
 
 
 def from_tsv(path: str | Path) -> Corpus:
-    """Your own sentence pairs, one a line as `source<TAB>target` in UTF-8, as a corpus like toy French.
+    """Your own sentence pairs, one a line as `source<TAB>target`, as a corpus like toy French.
 
-    A fifth of them is for testing and a tenth for validation, as their words decide. Lines that cannot be used
-    are left out and listed in `bad_lines` with number and reason. There are no gold links. Words that occur only
-    in the held-out part are `<unk>`. Raises ValueError if no pair is left for training or for validation.
+    The file is in UTF-8, or in UTF-16 as Excel saves "Unicode Text". Of three columns and more, as in the files of
+    manythings.org, the first two are taken, with a warning. A fifth of the pairs is for testing and a tenth for
+    validation, as their words decide. Lines that cannot be used are left out and listed in `bad_lines` with number and
+    reason. There are no gold links. Words that occur only in the held-out part are `<unk>`.
+
+    Raises:
+        ValueError: the file is no text, or no pair is left for training or for validation.
     """
+    rows = _rows(read_text(Path(path), "surrogateescape"))
+    width = max(2, Counter(len(columns) for _, columns in rows).most_common(1)[0][0])
+    if width > 2:
+        warnings.warn(f"{path} has {width} columns; the first two are read, as source and target", stacklevel=2)
     pairs, bad = [], []
-    for number, raw in enumerate(Path(path).read_bytes().removesuffix(b"\n").split(b"\n"), start=1):
-        try:
-            columns = raw.removesuffix(b"\r").decode("utf-8-sig").split("\t")
-        except UnicodeDecodeError as error:
-            bad.append(BadLine(number, f"byte {error.start + 1} is not UTF-8; save the file as UTF-8"))
-            continue
-        sides = [tokenize(column) for column in columns]
-        if len(columns) != 2:
+    for number, columns in rows:
+        sides = [tokenize(column) for column in columns[:2]]
+        readable, *rest = re.split("[\udc80-\udcff]", "\t".join(columns[:2]), maxsplit=1)
+        if rest:
+            byte = len(readable.encode()) + 1
+            bad.append(BadLine(number, f"byte {byte} is not UTF-8; save the file as UTF-8"))
+        elif len(columns) not in (2, width):
             bad.append(BadLine(number, f"{len(columns)} column(s), 2 wanted: source, one tab, target"))
         elif not all(sides):
             bad.append(BadLine(number, f"the {'target' if sides[0] else 'source'} side has no word"))

@@ -3,6 +3,7 @@
 `course_lib.tools.environment` imports it on a bare Python, so its grammar stays that of Python 3.6.
 """
 
+import codecs
 import contextlib
 import json
 import os
@@ -12,6 +13,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "course_lib" / "data"
+ENCODINGS = {  # by byte-order mark; that of UTF-32 begins like that of UTF-16, so it is looked for first
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF32_LE: "utf-32-le",
+    codecs.BOM_UTF32_BE: "utf-32-be",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+    b"": "utf-8",
+}
 
 
 def cache_folder() -> Path:
@@ -30,6 +39,32 @@ def replacing(file: Path) -> Iterator[Path]:
         beside = Path(folder) / file.name
         yield beside
         beside.replace(file)
+
+
+def read_text(file: Path, errors: str = "strict") -> str:
+    """What a learner's text file says, each line ended by "\\n".
+
+    Its encoding is the one of its byte-order mark (Excel's "Unicode Text" is UTF-16), or UTF-8. With
+    `errors="surrogateescape"` bytes that are not UTF-8 come back as surrogates. Raises ValueError if it is no text.
+    """
+    raw = file.read_bytes()
+    mark = next(mark for mark in ENCODINGS if raw.startswith(mark))
+    encoding, raw = ENCODINGS[mark], raw[len(mark) :]
+    try:
+        text = raw.decode(encoding, errors if encoding == "utf-8" else "strict")
+    except UnicodeDecodeError as error:
+        line = _with_plain_ends(raw[: error.start].decode(encoding)).count("\n") + 1
+        place = f"byte {len(mark) + error.start + 1}, in line {line},"
+        raise ValueError(f"{file}: {place} is not {encoding[:6].upper().rstrip('-')}; save it as UTF-8") from None
+    text = _with_plain_ends(text)
+    if "\0" in text:
+        line = text[: text.index("\0")].count("\n") + 1
+        raise ValueError(f"{file}: line {line} has a NUL, which no text in UTF-8 has; save it as UTF-8")
+    return text
+
+
+def _with_plain_ends(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def read_json(file: Path) -> dict:

@@ -14,7 +14,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from course_lib.byte_pairs import BytePairs
-from course_lib.files import DATA
+from course_lib.files import DATA, read_text
 
 REFERENCE = DATA / "python_reference" / "topics.txt.xz"
 BLANK = r"\n\s*\n"  # lines, one or more
@@ -101,17 +101,12 @@ def vocabulary(corpus: TextCorpus, size: int = 1024) -> BytePairs:
 
 
 def from_text(path: str | Path) -> TextCorpus:
-    """Your own text, a file in UTF-8, as a corpus like `python_reference`.
+    """Your own text, a file in UTF-8 (or UTF-16 with a byte-order mark), as a corpus like `python_reference`.
 
     It is cut between paragraphs (blank lines) into chapters of about 5,000 characters; of each ten the second is for
-    validation. Raises ValueError if it is empty, too short or no UTF-8.
+    validation. Raises ValueError if it is empty, too short, or in another encoding.
     """
-    raw = Path(path).read_bytes()
-    try:
-        text = raw.decode().removeprefix("\ufeff").replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
-        line = raw[: error.start].count(b"\n") + 1
-        raise ValueError(f"{path}: byte {error.start + 1}, in line {line}, is not UTF-8; save it as UTF-8") from None
+    text = read_text(Path(path))
     if not text.strip():
         raise ValueError(f"{path} is empty; give a text of some 100,000 characters")
     chapters = [""]

@@ -1,9 +1,11 @@
 """Nothing that is tested was trained on, and batches hold the sentences that they were given."""
 
+import codecs
 import json
 import os
 import subprocess
 import sys
+import unicodedata
 from collections import Counter
 
 import pytest
@@ -268,11 +270,54 @@ def test_good_lines_are_kept_whatever_stands_between_them(tmp_path):
     ]
 
 
-def test_bom_and_windows_line_ends_are_no_part_of_the_words(tmp_path):
-    plain = from_tsv(tsv(tmp_path, *GOOD))
-    windows = b"\xef\xbb\xbf" + "".join(f"{row}\r\n" for row in GOOD).encode()
-    assert everything(from_tsv(tsv(tmp_path, windows))) == everything(plain)
-    assert not from_tsv(tsv(tmp_path, windows)).bad_lines
+ENCODINGS = ["utf-8", "utf-8-sig", "utf-16", "utf-32", "utf-16 big-endian"]
+INTO = {"utf-16 big-endian": lambda text: codecs.BOM_UTF16_BE + text.encode("utf-16-be")}
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=repr)
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_marks_and_line_ends_are_no_part_of_the_words_in_any_encoding_that_a_mark_names(tmp_path, encoding, end):
+    text = "".join(row + end for row in GOOD)
+    read = from_tsv(tsv(tmp_path, INTO.get(encoding, lambda text: text.encode(encoding))(text)))
+    assert read.fingerprint == from_tsv(tsv(tmp_path, *GOOD)).fingerprint and not read.bad_lines
+
+
+def quoted(cell):
+    return '"' + cell.replace('"', '""') + '"' if set(cell) & set('",\n') else cell  # as Excel does
+
+
+def test_quotes_that_a_spreadsheet_adds_are_taken_off_again(tmp_path):
+    cells = ["Well, {}", 'She says "{}"', '"{}, "', "two\nlines {}", "plain {}"]
+    table = [[cell.format(f"{word} {n}") for word in ("number", "numéro")] for n in range(20) for cell in cells]
+    excel = tsv(tmp_path, *("\t".join(map(quoted, row)) for row in table))
+    assert everything(from_tsv(excel)) == {" → ".join(" ".join(tokenize(cell)) for cell in row) for row in table}
+
+
+def test_quotes_that_were_written_stay(tmp_path):
+    said = ['"Look out!" he said.\t« Attention ! »', '"I came.\t"Je suis venu.', 'I saw."\tJ\'ai vu."']
+    found = everything(from_tsv(tsv(tmp_path, *said, *GOOD)))
+    assert found > {" → ".join(" ".join(tokenize(side)) for side in row.split("\t")) for row in said}
+
+
+def test_of_three_columns_the_first_two_are_taken_and_it_is_said(tmp_path):
+    """The files of manythings.org are so."""
+    rows = [f"{row}\tCC-BY 2.0 (France) #{n}" for n, row in enumerate(GOOD)]
+    with pytest.warns(UserWarning, match=r"pairs.tsv has 3 columns; the first two are read, as source and target"):
+        corpus = from_tsv(tsv(tmp_path, *rows, "four\tcolumns\tare\tbad"))
+    assert everything(corpus) == everything(from_tsv(tsv(tmp_path, *GOOD)))
+    assert [str(line) for line in corpus.bad_lines] == ["line 61: 4 column(s), 2 wanted: source, one tab, target"]
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        ("a\tb\nc\td\n".encode("utf-16-le"), "line 1 has a NUL, which no text in UTF-8 has; save it as UTF-8"),
+        ("a\tb\r".encode("utf-16") + b"!", "byte 11, in line 2, is not UTF-16; save it as UTF-8"),
+    ],
+)
+def test_a_file_that_is_no_text_is_refused(tmp_path, raw, said):
+    with pytest.raises(ValueError, match=f"pairs.tsv: {said}"):
+        from_tsv(tsv(tmp_path, raw))
 
 
 def test_the_last_line_may_lack_its_end_and_a_blank_last_line_is_named(tmp_path):
@@ -299,7 +344,7 @@ def test_a_word_that_only_held_out_sentences_have_is_unk(tmp_path):
     assert corpus.batch([held_out]).source.shape == (1, 2)
 
 
-@pytest.mark.parametrize("rows", [[], ["one column", "\t"], [b"\xff\xfea\x00\t\x00b\x00"]])
+@pytest.mark.parametrize("rows", [[], ["one column", "\t"], [b"caf\xe9\tcaf\xe9\n"]])
 def test_a_file_without_a_usable_line_is_refused_with_its_lines(tmp_path, rows):
     with pytest.raises(ValueError, match=r"pairs.tsv has 0 usable pair\(s\)(?s:.)*line 1: "):
         from_tsv(tsv(tmp_path, *rows))
@@ -312,3 +357,43 @@ def test_a_file_too_small_to_validate_on_is_refused_before_any_training(tmp_path
 
 def test_own_words_are_cut_as_toy_french_is():
     assert tokenize("L’oiseau n'est pas noir!") == ("l'", "oiseau", "n'", "est", "pas", "noir", "!")
+
+
+LETTERS = [c for c in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(c)[0] in "LM"]
+ALONE = ("CJK", "IDEOGRAPHIC", "HIRAGANA", "KATAKANA", "HALFWIDTH KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")
+
+
+def test_no_letter_or_mark_of_any_script_cuts_its_word():
+    words = [f"x{letter}x" for letter in LETTERS if not unicodedata.name(letter, "").startswith(ALONE)]
+    cut = zip(words, tokenize(" ".join(words)), strict=False)
+    assert next(((word, found) for word, found in cut if len(found) < 2), None) is None
+    assert len(tokenize(" ".join(words))) == len(words) > 20_000
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("नमस्ते दुनिया।", "नमस्ते दुनिया ।"),
+        ("İstanbul'da", "istanbul' da"),
+        ("Việt Nam", "việt nam"),
+        ("می\u200cخواهم", "می\u200cخواهم"),
+        ("שָׁלוֹם, עולם", "שָׁלוֹם , עולם"),
+        ("inter\u00adnational", "international"),
+        ("한국어 문장", "한국어 문장"),
+        ("我喜欢Python。", "我 喜 欢 python 。"),
+        ("猫が好き", "猫 が 好 き"),
+        ("สวัสดี", "ส วั ส ดี"),
+        ("ខ្មែរ\u200bភាសា", "ខ្ មែ រ ភា សា"),
+        ("❤️1️⃣", "❤️ 1️⃣"),
+    ],
+)
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_scripts_are_cut_as_they_are_written(text, words, form):
+    expected = tuple(unicodedata.normalize("NFC", word) for word in words.split(" "))
+    assert tokenize(unicodedata.normalize(form, text)) == expected
+
+
+@given(st.text())
+def test_both_spellings_of_a_text_have_the_same_words(text):
+    composed, decomposed = (tokenize(unicodedata.normalize(form, text)) for form in ("NFC", "NFD"))
+    assert composed == decomposed == tokenize(" ".join(composed).replace("' ", "'"))

@@ -136,6 +136,9 @@ def file(tmp_path_factory):
     return tmp_path_factory.mktemp("texts") / "own.txt"
 
 
+WRITTEN = st.characters(exclude_characters="\0", codec="utf-8")
+
+
 def prose(count, size=400):
     """So many paragraphs, no two the same."""
     return "\n\n".join(f"{number} " + "word " * (size // 5) for number in range(count))
@@ -151,13 +154,15 @@ def test_a_file_that_is_fine(file):
 
 
 @given(
-    st.lists(st.text(min_size=1, max_size=9).map(lambda text: text * 99), max_size=40),
+    st.lists(
+        st.text(st.characters(exclude_characters="\0"), min_size=1, max_size=9).map(lambda text: text * 99), max_size=40
+    ),
     st.sampled_from(["\n\n", "\r\n\r\n"]),
 )
 def test_each_paragraph_of_any_file_is_read_once_or_the_file_is_refused(file, parts, between):
     text = between.join(parts)
     file.write_bytes(text.encode())
-    lines = text.removeprefix("\ufeff").replace("\r\n", "\n")
+    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     try:
         corpus = from_text(file)
     except ValueError as error:
@@ -209,7 +214,7 @@ def test_what_is_repeated_in_a_file_counts_as_dropped(file):
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["plain", "BOM"])
 @pytest.mark.parametrize(
     ("content", "byte", "line"),
-    [(b"\xff\xfea", 1, 1), ("é\n".encode() + b"\xe9t\xe9\n", 4, 2), (b"a\r\n\nb\xc3", 6, 3)],
+    [(b"\xffa", 1, 1), ("é\n".encode() + b"\xe9t\xe9\n", 4, 2), (b"a\r\n\nb\xc3", 6, 3)],
 )
 def test_a_file_that_is_not_utf_8_is_refused_and_told_where(file, mark, content, byte, line):
     file.write_bytes(mark + content)
@@ -219,11 +224,19 @@ def test_a_file_that_is_not_utf_8_is_refused_and_told_where(file, mark, content,
     assert type(raised.value) is ValueError
 
 
-def test_a_byte_order_mark_and_windows_line_ends_are_no_part_of_the_text(file):
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=repr)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
+def test_byte_order_marks_and_line_ends_are_no_part_of_the_text(file, encoding, end):
     file.write_text(prose(60), encoding="utf-8", newline="\n")
     plain = from_text(file)
-    file.write_text(prose(60), encoding="utf-8-sig", newline="\r\n")
+    file.write_text(prose(60), encoding=encoding, newline=end)
     assert from_text(file) == plain
+
+
+def test_a_file_with_a_nul_is_refused(file):
+    file.write_text(prose(60), encoding="utf-16-le")
+    with pytest.raises(ValueError, match="own.txt: line 1 has a NUL, which no text in UTF-8 has; save it as UTF-8"):
+        from_text(file)
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):
