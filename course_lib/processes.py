@@ -4,6 +4,7 @@ import linecache
 import multiprocessing
 import os
 import pickle
+import shutil
 import signal
 import sys
 import threading
@@ -17,6 +18,7 @@ from tqdm import tqdm
 
 AT_ONCE = 2
 REFRESH = 0.25  # seconds
+BAR = "{desc}: {percentage:3.0f}% |{bar:20}| {n_fmt}/{total_fmt} [{elapsed}<{remaining}{postfix}]"
 SILENCE = 0.75  # seconds: whoever waits longer, and sees only a folded cell, is told that it computes
 PATIENCE = 3.0  # seconds after which it can be told how long it will take
 ALL = "all of this cell"
@@ -39,8 +41,8 @@ class Lines:
             return
         self.drawn = time.monotonic()
         if not in_a_notebook():
-            end = "\n" if final else ""
-            sys.stderr.write(f"\r\x1b[K{text}{end}")
+            wide = shutil.get_terminal_size().columns - 1  # what wraps stays when the line is written anew
+            sys.stderr.write(f"\r\x1b[K{text}\n" if final else f"\r\x1b[K{text[:wide]}")
             return
         from IPython.display import display
 
@@ -83,7 +85,12 @@ class Progress:
         self.sent = time.monotonic()
         note = ", ".join(f"{name} {value:.2f}" for name, value in figures.items())
         meter = tqdm.format_meter(
-            self.done, self.total, time.monotonic() - self.started, ncols=78, prefix=self.label, postfix=note
+            self.done,
+            self.total,
+            time.monotonic() - self.started,
+            prefix=self.label,
+            postfix=note,
+            bar_format=BAR,
         )
         self._show(meter, False)
 

@@ -92,6 +92,22 @@ def test_a_misconception_is_named_with_the_smallest_input_that_shows_it():
     )
 
 
+@pytest.mark.parametrize(
+    ("right", "says"),
+    [
+        (3, "It is right with input 0; input 1; input 2. What"),
+        (4, "It is right with input 0; input 1; input 2; and 1 more input. What"),
+        (9, "It is right with input 0; input 1; input 2; and 6 more inputs. What"),
+        (11, "It is wrong only with input 11; input 12; input 13; and 6 more inputs. What"),
+        (19, "All other inputs come out right. What"),
+    ],
+)
+def test_a_list_of_inputs_ends_before_nobody_reads_on(right, says):
+    wanted, other = engine.Outcome(1, None, {}), engine.Outcome(2, None, {})
+    tried = [(Case(f"input {i}", {}), wanted if i < right else other, wanted) for i in range(20)]
+    assert engine._where_right(EXERCISE, tried).startswith(says)
+
+
 def in_place(x):
     x *= 2
     return x + 1

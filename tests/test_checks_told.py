@@ -131,13 +131,14 @@ def following(passed, **more):
     return places.following(dict.fromkeys(passed, ""), LESSONS, NOTEBOOKS, NOTEBOOKS, **more)
 
 
-def test_next_is_the_first_open_exercise_behind_the_last_that_was_done():
+def test_next_is_the_first_open_exercise_of_the_lesson_that_was_worked_on_last():
     assert following(["cat_score"]) == (
         "Next: [What *cat* looks at](exercises/03_scaled_dot_product.ipynb#cell-id=cat-weights-text) (`cat_weights`)"
     )
     assert "(`look`)" in following(["cat_weights", "cat_score"])
-    assert "(`masked_softmax`)" in following(["cat_score", "look"])
-    assert "(`masked_softmax`)" in following(["look", "cat_score"], after="look")
+    assert "(`cat_weights`)" in following(["cat_score", "look"])  # what was passed over comes first
+    assert "(`cat_weights`)" in following(["look", "cat_score"], after="look")
+    assert "(`read_batch`)" in following(["cat_score", "rnn_step"])
 
 
 def test_before_a_new_lesson_s_exercises_comes_the_lesson():
@@ -279,6 +280,9 @@ from course_lib import checks
 checks.check("cat_score", ...)
 checks.check("cat_score", 1.5)
 checks.check("cat_score", 1.05)
+checks.check("rnn_step", rnn_step)
+checks.check("rnn_step", rnn_stop)
+rnn_step
 """.strip().split("\n")
 
 
@@ -306,6 +310,18 @@ def test_a_wrong_answer_is_a_box_and_then_an_error_of_one_line(shown):
         assert error.evalue == box.data["text/plain"]
 
 
+def test_a_check_that_is_run_before_its_cell_says_which_cell_is_to_be_run(shown):
+    for cell, name, heading in ((4, "rnn_step", ", under “One step of a recurrence”"), (5, "rnn_stop", "")):
+        box, error = shown.cells[cell].outputs
+        assert box.data["text/plain"] == (
+            f"○ {name} is not defined yet.\n"
+            f"  The cell that defines it stands above this one{heading}. Run that cell, then this one again."
+        )
+        assert (error.ename, error.traceback) == ("NameError", [f"○ {name} is still open: Run All stops here."])
+    (error,) = shown.cells[6].outputs
+    assert len(error.traceback) > 1  # any other is shown as always
+
+
 def test_a_right_answer_is_a_green_box_that_leads_on(shown):
     (box,) = shown.cells[3].outputs
     assert box.data["text/plain"] == "✓ cat_score: right.\n  Next: What *cat* looks at (`cat_weights`)"
@@ -324,4 +340,4 @@ def test_a_run_of_all_cells_stops_at_a_wrong_answer(tmp_path):
 
 def test_on_a_page_it_is_no_alarm_either(shown):
     page, _ = HTMLExporter().from_notebook_node(shown)
-    assert page.count('class="am-check"') == 3 and page.count("<style>.jp-OutputArea-child:has(.am-check)+") == 2
+    assert page.count('class="am-check"') == 5 and page.count("<style>.jp-OutputArea-child:has(.am-check)+") == 4

@@ -155,6 +155,17 @@ def test_a_bar_ends_as_one_line_of_result(capsys):
     assert screen(written) == ["a run: 8 steps", ""]
 
 
+def test_a_line_holds_a_bar_and_every_figure_and_stays_within_a_narrow_terminal(capsys, monkeypatch):
+    monkeypatch.setattr(processes, "REFRESH", 0.0)
+    for columns in (200, 60):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        progress = Progress("with attention, on twice as many sentences", 400)
+        progress.advance(loss=1.25, **{"validation accuracy": 0.5})
+        line = screen(capsys.readouterr().err)[-1]
+        whole = re.search(r"\|[^|]{20}\| 1/400 \[.*, loss 1.25, validation accuracy 0.50\]$", line)
+        assert whole if columns == 200 else len(line) < 60
+
+
 def test_bars_of_workers_end_as_one_line_each(capsys, monkeypatch):
     monkeypatch.setattr(processes, "SILENCE", float("inf"))  # on a busy machine the line of all would take their turns
     side_by_side({name: partial(count, name, 8) for name in ("first", "second", "third")})

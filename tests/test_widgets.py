@@ -92,7 +92,7 @@ def test_an_explorer_refuses_controls_that_cannot_be_set(controls, start, messag
 
 def test_a_prediction_comes_back_to_what_was_said(monkeypatch):
     shown = []
-    monkeypatch.setattr(widgets.shell, "display", lambda thing: shown.append(thing.data))
+    monkeypatch.setattr(widgets.shell, "display", lambda thing, **_: shown.append(thing.data))
     guess = widgets.Prediction("How many?", ["few", "many < all"])
     guess.compare("12")
     guess.chosen = 1
@@ -101,6 +101,25 @@ def test_a_prediction_comes_back_to_what_was_said(monkeypatch):
         "<p>Measured: <b>12</b>.</p>", "<p>You predicted: <b>many &lt; all</b>. Measured: <b>12</b>.</p>"
     ]  # fmt: skip
     assert "many &lt; all" in guess.still()
+
+
+def test_a_prediction_is_compared_when_the_reader_answers_after_all_has_run(monkeypatch):
+    now = {}
+
+    class Shown:
+        def __init__(self, thing):
+            self.update(thing)
+
+        def update(self, thing):
+            now[id(self)] = thing.data
+
+    monkeypatch.setattr(widgets.shell, "display", lambda thing, **_: Shown(thing))
+    guess = widgets.Prediction("How many?", ["few", "many"])
+    guess.compare("12")
+    guess.compare("13")
+    for answer, said in ((0, "few"), (1, "many")):
+        guess.chosen = answer
+        assert list(now.values()) == [f"<p>You predicted: <b>{said}</b>. Measured: <b>{n}</b>.</p>" for n in (12, 13)]
 
 
 def test_saved_widgets_have_the_module_of_today():

@@ -1,15 +1,18 @@
 """Instant feedback for the exercises: `checks.check("name", answer)` says at once what is right, or what is wrong and why."""
 
 import importlib
+import traceback
 from functools import cache
 from pathlib import Path
 
+from IPython import get_ipython
 from IPython.display import display
 
 from course_lib.checks import places, record
 from course_lib.checks.engine import Exercise, Question, Wrong, ask, examine
-from course_lib.checks.told import RIGHT, Told
+from course_lib.checks.told import BLANK, RIGHT, Told
 from course_lib.curriculum import LESSONS
+from course_lib.processes import in_a_notebook
 
 EXERCISED = LESSONS[1:]
 
@@ -71,6 +74,25 @@ def progress() -> None:
     following = places.following(passed, lessons(), record.home(), Path.cwd())
     table = "\n".join([following, "", *record.rows(passed, lessons())])
     display({"text/markdown": table, "text/plain": table}, raw=True)
+
+
+def _not_defined(shell, kind, error, trace, tb_offset=None) -> None:
+    """Where a check is run before the cell that it checks, says which cell that is; other errors are shown as always.
+
+    IPython calls this for a NameError: what a check is given is looked up before the check begins.
+    """
+    if "checks.check(" in (traceback.extract_tb(trace)[-1].line or ""):
+        asked = exercises().get(error.name)
+        heading = f", under “{places.exercise(asked.name, asked.lesson)[0]}”" if asked else ""
+        hint = f"The cell that defines it stands above this one{heading}. Run that cell, then this one again."
+        told = Told(BLANK, error.name, f"{error.name} is not defined yet", hint)
+        told.show()
+        error._render_traceback_ = lambda: [told.stopped()]
+    shell.showtraceback((kind, error, trace), tb_offset=tb_offset)
+
+
+if in_a_notebook():
+    get_ipython().set_custom_exc((NameError,), _not_defined)
 
 
 __all__ = ["Exercise", "Question", "Wrong", "check", "exercises", "progress"]

@@ -30,6 +30,7 @@ DOES_NOT_FIT = RuntimeError, ValueError, IndexError  # what torch, NumPy and Pyt
 MEMORY = "view size is not compatible"  # what view says of numbers that do not lie in order
 NEARLY = 1e-5, 1e-4  # absolute and relative: what a message about numbers takes as equal
 MOST_FURTHER = 3  # times that inputs are drawn anew to be sure of a slip
+MOST_NAMED = 3  # inputs that a message names; of longer lists nobody reads the end
 LARGEST_SHOWN = 24  # numbers of a tensor that a message prints; of larger ones it gives the shape
 LONGEST_SHOWN = 400  # characters of any other value
 LONGEST_ERROR = 200  # characters of an error's text; that of a sparse tensor holds the whole table
@@ -397,14 +398,18 @@ def _as_before(tried: Sequence[Tried], outcome: Outcome) -> str | None:
 
 
 def _where_right(exercise: Exercise, tried: Sequence[Tried]) -> str:
-    """On which inputs an answer is right, or on which alone it is not: whichever are fewer."""
+    """On which inputs an answer is right, or on which alone it is not: whichever are fewer, the smallest by name."""
     right = [case.about for case, one, other in tried if _agree(exercise, one, other)]
     wrong = [case.about for case, *_ in tried if case.about not in right]
     if len(wrong) == 1 < len(right):
         return "All other inputs come out right. What is special about this one? "
-    if 0 < len(wrong) < len(right):
-        return f"It is wrong only with {'; '.join(dict.fromkeys(wrong))}. What have those in common? "
-    return f"It is right with {'; '.join(dict.fromkeys(right))}. What have those in common? " if right else ""
+    few, which = (wrong, "wrong only") if 0 < len(wrong) < len(right) else (right, "right")
+    if not few:
+        return ""
+    named = list(dict.fromkeys(few))
+    more = len(named) - MOST_NAMED
+    others = f"; and {more} more input{'s' * (more > 1)}" if more > 0 else ""
+    return f"It is {which} with {'; '.join(named[:MOST_NAMED])}{others}. What have those in common? "
 
 
 def _like_a_slip(exercise: Exercise, wrong: Sequence[Tried]) -> str | None:

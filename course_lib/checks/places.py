@@ -104,7 +104,7 @@ def linked(see: str, lesson: str, home: Path, here: Path) -> str:
 
 
 def following(passed: Mapping[str, str], lessons: Mapping[str, str], home: Path, here: Path, after: str = "") -> str:
-    """Which exercise comes next, as a line of Markdown: the first open one behind the one that was done last.
+    """Which exercise comes next, as a line of Markdown: the first open one, from the lesson on that was worked on last.
 
     Where nothing of its lesson is done yet, the lesson comes first. In the end it says that all is done.
 
@@ -115,7 +115,7 @@ def following(passed: Mapping[str, str], lessons: Mapping[str, str], home: Path,
     """
     names = list(lessons)
     last = after or next((name for name in reversed(passed) if name in lessons), "")
-    at = names.index(last) + 1 if last in names else 0
+    at = list(lessons.values()).index(lessons[last]) if last in lessons else 0
     left = [name for name in names[at:] + names[:at] if name not in passed]
     if not left:
         return "All exercises are done."

@@ -141,6 +141,12 @@ class Prediction(Live):
         return f"<p>{html.escape(self.summary())}</p><ul>{items}</ul>"
 
     def compare(self, measured: str) -> None:
-        """Shows what was measured, and before it what was predicted, if anything was."""
-        said = f"You predicted: <b>{html.escape(self.options[self.chosen])}</b>. " if self.chosen >= 0 else ""
-        display(HTML(f"<p>{said}Measured: <b>{html.escape(measured)}</b>.</p>"))
+        """Shows what was measured, and before it what was predicted, as soon as anything is."""
+
+        def said() -> HTML:
+            chosen = f"You predicted: <b>{html.escape(self.options[self.chosen])}</b>. " if self.chosen >= 0 else ""
+            return HTML(f"<p>{chosen}Measured: <b>{html.escape(measured)}</b>.</p>")
+
+        shown = display(said(), display_id=True)
+        if shown:  # None outside of a notebook
+            self.observe(lambda _: shown.update(said()), "chosen")
