@@ -3,10 +3,10 @@ PYTHON ?= python3
 COURSE = @$(PYTHON) -m course_lib
 
 .DEFAULT_GOAL := help
-.PHONY: help lab workbook test check notebooks format record restamp seeds pages bench mutants slides site warm release collect grade formgrader feedback grades
+.PHONY: help lab workbook test test-all check notebooks format record restamp seeds pages bench mutants slides site warm release collect grade formgrader feedback grades
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1@\2/p' Makefile | awk -F@ '{ printf "%-15s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1@\2/p' Makefile | awk -F@ '{ printf "%-15s %s\n", $$1, $$2 }'
 
 lab: ## start JupyterLab on the start page of your workbook (on a server: make lab ARGS=--no-browser)
 	$(COURSE) lab $(ARGS)
@@ -16,6 +16,9 @@ workbook: ## put lessons and exercises into workbook/ to work in; what you have 
 
 test: ## run every check: ruff, the quick tests, the lessons
 	$(COURSE) test $(ARGS)
+
+test-all: ## run every check with every sweep: all pages, all widths, all slides, large classes (an hour and more)
+	$(COURSE) test-all $(ARGS)
 
 check: ## run the quick part: ruff and the tests that execute no lesson
 	$(COURSE) check $(ARGS)

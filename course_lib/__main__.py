@@ -80,14 +80,19 @@ IN_TWO_PROCESSES = "-n2", "--dist=loadfile"  # a file's tests stay in one: they 
 
 def test(arguments):
     """run every check: ruff, the quick tests, the lessons (arguments go to pytest)"""
+    return test_all(["-m", "not large", *arguments])
+
+
+def test_all(arguments):
+    """run every check with every sweep: all pages, all widths, all slides, large classes (an hour and more)"""
     nbval = "--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=900"
     # In the order of the tests: the browser comes last and finds the models that the lessons have trained.
-    return ruff_and_pytest(["-m", "not large", *IN_TWO_PROCESSES, "--no-loadscope-reorder", *nbval, *arguments])
+    return ruff_and_pytest([*IN_TWO_PROCESSES, "--no-loadscope-reorder", *nbval, *arguments])
 
 
 def check(arguments):
     """run the quick part: ruff and the tests that execute no lesson (arguments go to pytest)"""
-    return ruff_and_pytest(["-m", "not notebook and not browser", *IN_TWO_PROCESSES, *arguments])
+    return ruff_and_pytest(["-m", "not notebook and not browser and not large", *IN_TWO_PROCESSES, *arguments])
 
 
 def ruff_and_pytest(arguments):
@@ -331,6 +336,7 @@ ALL = (
     lab,
     workbook,
     test,
+    test_all,
     check,
     notebooks,
     format,
@@ -343,9 +349,9 @@ ALL = (
     *ON_SHOW,
     *IN_CLASS,
 )
-VERBS = {verb.__name__: verb for verb in ALL}
+VERBS = {verb.__name__.replace("_", "-"): verb for verb in ALL}
 NEEDED = {
-    **dict.fromkeys((test, check, format), set(EXTRAS_MB)),
+    **dict.fromkeys((test, test_all, check, format), set(EXTRAS_MB)),
     **dict.fromkeys((lab, notebooks, record, restamp, seeds, bench), {"real"}),
     **dict.fromkeys(IN_CLASS, {"teach"}),
     **dict.fromkeys((slides, site), {"web"}),

@@ -13,6 +13,7 @@ import sys
 import made_up_class as made
 import nbformat
 import pytest
+from sweeps import sweep
 
 pytest.importorskip("nbgrader")
 
@@ -361,7 +362,7 @@ def test_forks_come_to_an_end(course):
 
 @here
 @pytest.mark.notebook
-@pytest.mark.parametrize("student", TAKES)
+@pytest.mark.parametrize("student", sweep(TAKES, next(iter(TAKES))))
 def test_all_processes_together_have_a_limit_of_memory(course, student):
     small = dataclasses.replace(course, memory=2 * 2**30, cell_seconds=60)
     made.hand_in(course, student, made.answered(course, sat=TAKES[student]))

@@ -14,6 +14,7 @@ import jupyter_server
 import jupyterlab
 import pytest
 from running_lab import own_copy
+from sweeps import sweep
 
 from course_lib import __main__ as front_door
 from course_lib.tools import environment
@@ -214,6 +215,7 @@ FIRST_CALLS = {
     "lab": (["--version"], jupyter_server.__version__),
     "workbook": ([], "new files"),
     "test": (["--version"], "pytest "),
+    "test-all": (["--version"], "pytest "),
     "check": (["--version"], "pytest "),
     "notebooks": (["99"], "No notebook begins with '99'"),
     "format": ([], "left unchanged"),
@@ -282,10 +284,16 @@ def test_every_verb_is_called_first():
 @pytest.mark.notebook  # it takes minutes, as lessons do
 @pytest.mark.skipif(sys.prefix == sys.base_prefix, reason="only beside a Python without the course a clone is fresh")
 @pytest.mark.parametrize(
-    ("verb", "before"),
-    [*((verb, "nothing") for verb in front_door.VERBS), *((verb, "setup") for verb in ONE_OF_EACH_NEED.values())],
+    "first",
+    sweep(
+        [*((verb, "nothing") for verb in front_door.VERBS), *((verb, "setup") for verb in ONE_OF_EACH_NEED.values())],
+        "lab after nothing",
+        "release after setup",
+        named=" after ".join,
+    ),
 )
-def test_a_verb_works_right_after_what_it_needs_is_installed(verb, before, fresh_clone, handed_out, tmp_path):
+def test_a_verb_works_right_after_what_it_needs_is_installed(first, fresh_clone, handed_out, tmp_path):
+    verb, before = first
     for made in (".venv", "workbook", "course"):
         shutil.rmtree(fresh_clone / made, ignore_errors=True)
     if before == "setup":

@@ -266,15 +266,20 @@ def test_a_page_without_a_body_stays_as_it_is():
 
 # ---- the workflow that publishes ----
 
-WORKFLOW = (ROOT / ".github" / "workflows" / "site.yml").read_text(encoding="utf-8")
+WORKFLOWS = ROOT / ".github" / "workflows"
+WORKFLOW = (WORKFLOWS / "site.yml").read_text(encoding="utf-8")
+
+
+def called(job):
+    """The make targets that a job calls."""
+    return " ".join(line for step in job["steps"] for line in re.findall(r"make (.+)", step.get("run", ""))).split()
 
 
 def faults(workflow):
     """Make targets that do not exist, steps of Pages that are missing or are given another folder."""
     (job,) = yaml.safe_load(workflow)["jobs"].values()
-    targets = [target for step in job["steps"] for target in re.findall(r"make (.+)", step.get("run", ""))]
-    there = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
-    yield from (target for target in " ".join(targets).split() if target not in there)
+    there = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    yield from (target for target in called(job) if target not in there)
     used = [step.get("uses", "").split("@")[0] for step in job["steps"]]
     wanted = ("checkout", "setup-python", "configure-pages", "upload-pages-artifact", "deploy-pages")
     yield from (action for action in wanted if f"actions/{action}" not in used)
@@ -287,6 +292,12 @@ def faults(workflow):
 
 def test_the_workflow_calls_what_exists():
     assert list(faults(WORKFLOW)) == []
+
+
+def test_every_sweep_runs_on_a_schedule():
+    workflow = yaml.safe_load((WORKFLOWS / "sweeps.yml").read_text(encoding="utf-8"))
+    assert [called(job) for job in workflow["jobs"].values()] == [["test-all"]]
+    assert "schedule" in workflow[True]  # YAML reads the key `on` as true
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,9 @@ One that runs must say what it says when saved, and its asserts must hold, on th
 
 import nbformat
 import pytest
+from sweeps import sweep
 
 from browser import widgets
-from course_lib import speed
-from course_lib.curriculum import name_of
-from course_lib.files import read_json
 from course_lib.tools import lessons
 
 pytestmark = pytest.mark.browser
@@ -39,11 +37,10 @@ def menu(page, *names):
         page.get_by_role("menuitem", name=name, exact=True).click()
 
 
-# nbval runs all lessons; here those that compute for more than a minute are left to `-m large`.
-LONG = {name for name, measured in read_json(speed.MINUTES).items() if measured["seconds"] > 60}
-BY_LENGTH = [
-    pytest.param(path, id=path.stem, marks=[pytest.mark.large] * (name_of(path) in LONG)) for path in lessons.find()
-]
+ONE_AND_ALL = pytest.mark.parametrize(
+    "path",
+    sweep(lessons.find(), "00_warm_up", named=lambda path: path.stem),  # nbval runs all of them
+)
 
 
 def move_everything(path, page, shoot, show, but=()):
@@ -70,14 +67,14 @@ def move_everything(path, page, shoot, show, but=()):
     shoot(page, f"{path.stem}-top")
 
 
-@pytest.mark.parametrize("path", lessons.find(), ids=lambda path: path.stem)
+@ONE_AND_ALL
 def test_a_lesson_moves_as_it_was_saved(path, open_notebook, page, shoot, show):
     ask_a_kernel = [cell.id for cell in nbformat.read(path, as_version=4).cells if "ahead=False" in cell.source]
     open_notebook(path.name, "notebooks")
     move_everything(path, page, shoot, show, but=ask_a_kernel)
 
 
-@pytest.mark.parametrize("path", BY_LENGTH)
+@ONE_AND_ALL
 def test_a_lesson_runs_and_moves(path, open_notebook, page, shoot, show, verdicts):
     open_notebook(path.name)
     menu(page, "Run", "Run All Cells")

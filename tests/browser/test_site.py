@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from matplotlib import font_manager
+from sweeps import sweep
 
 from browser import judges
 from browser.conftest import watched
@@ -73,8 +74,14 @@ def serious(page, but=(), **options):
     ]
 
 
-@pytest.fixture(scope="module")
-def visited(browser, address, pages):
+# One page of each kind.
+KINDS = (
+    "index", "notebooks/02_bahdanau_attention", "notebooks/exercises/03_scaled_dot_product", "glossary/additive-score",
+    "glossary/index", "glossary/claims", "api/attention", "LECTURERS", "INSTRUCTORS", "search",
+)  # fmt: skip
+
+
+def faults_of(browser, address, pages):
     """What is wrong with each page, by light, in the dark and on a phone.
 
     Pages of one folder have the same list of pages beside the text: it is looked at once for each.
@@ -97,9 +104,10 @@ def visited(browser, address, pages):
     return wrong
 
 
-@pytest.mark.parametrize("where", ["light", "dark", "phone"])
-def test_no_page_shuts_a_reader_out(where, visited):
-    assert {name: found for name, found in visited[where].items() if found} == {}
+@pytest.mark.parametrize("which", sweep(["one of each kind", "all"], "one of each kind"))
+def test_no_page_shuts_a_reader_out(which, browser, address, pages):
+    wrong = faults_of(browser, address, pages if which == "all" else [f"{name}.html" for name in KINDS])
+    assert [(where, name, found) for where, those in wrong.items() for name, found in those.items() if found] == []
 
 
 def test_what_cannot_be_read_in_the_dark_is_seen(page, address):
@@ -137,20 +145,17 @@ def test_a_page_that_scrolls_sideways_is_seen(page, address):
 
 
 TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
-# One page of each kind.
-KINDS = (
-    "index", "notebooks/02_bahdanau_attention", "notebooks/exercises/03_scaled_dot_product", "glossary/additive-score",
-    "glossary/index", "glossary/claims", "api/attention", "LECTURERS", "INSTRUCTORS", "search",
-)  # fmt: skip
+EVERY_WIDTH = range(360, 1921, 40)
 
 
+@pytest.mark.parametrize("widths", sweep([range(360, 1281, 920), EVERY_WIDTH], "range(360, 1281, 920)"))
 @pytest.mark.parametrize("name", KINDS)
-def test_nothing_is_out_of_reach_on_any_width(page, address, name):
+def test_nothing_is_out_of_reach_on_any_width(page, address, name, widths):
     visit(page, address, f"{name}.html")
     page.evaluate(FEW_BLOCKS)
     page.wait_for_load_state("networkidle")  # formulas have their letters
     wrong = {}
-    for width in range(360, 1921, 40):
+    for width in widths:
         page.set_viewport_size({"width": width, "height": 720})
         page.evaluate(TWO_FRAMES)  # in the first the page hears of its new width
         wrong[width] = judges.out_of_reach(page)
@@ -160,7 +165,7 @@ def test_nothing_is_out_of_reach_on_any_width(page, address, name):
 # ---- the explorers of all lessons, in the light, in the dark and on a phone ----
 
 
-@pytest.mark.parametrize("lesson", [path.stem for path in lessons.find()])
+@pytest.mark.parametrize("lesson", sweep([path.stem for path in lessons.find()], "00_warm_up", "03_scaled_dot_product"))
 def test_an_explorer_can_be_read_in_every_state(page, address, lesson):
     visit(page, address, f"notebooks/{lesson}.html")
     wrong = {"light": in_every_state(page, judges.HARD_TO_READ)}
@@ -270,7 +275,7 @@ def test_the_first_screen_has_a_sentence_two_buttons_and_something_to_move(page,
     shoot(page, f"site-first-screen-{size[0]}")
 
 
-@pytest.mark.parametrize("lesson", [path.stem for path in lessons.find()])
+@pytest.mark.parametrize("lesson", sweep([path.stem for path in lessons.find()], "00_warm_up", "03_scaled_dot_product"))
 def test_a_lesson_begins_with_its_question_and_an_explorer(page, address, lesson, shoot):
     visit(page, address, f"notebooks/{lesson}.html")
     question = page.locator("article h1 + p strong").bounding_box()

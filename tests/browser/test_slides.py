@@ -7,6 +7,7 @@ import nbformat
 import pytest
 from PIL import Image
 from playwright.sync_api import expect
+from sweeps import sweep
 
 from browser import judges, widgets
 from course_lib.tools import lessons, slides
@@ -58,7 +59,7 @@ def sheet(pictures):
     return paper
 
 
-@pytest.mark.parametrize("name", [path.stem for path in lessons.find()])
+@pytest.mark.parametrize("name", sweep([path.stem for path in lessons.find()], "00_warm_up"))
 def test_every_slide_fits_is_typeset_and_can_be_read_from_the_last_row(name, decks, page, shots):
     opened(page, decks[name])
     pictures, faults = [], []
@@ -78,7 +79,7 @@ def is_projected(cell):
     return lessons.slide_type(cell) not in ("skip", "notes")
 
 
-@pytest.mark.parametrize("path", lessons.find(), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sweep(lessons.find(), "03_scaled_dot_product", named=lambda path: path.stem))
 def test_explorers_take_the_keys_and_the_deck_stays(path, decks, page, show):
     opened(page, decks[path.stem])
     found = [page.query_selector_all(f".am-{kind}") for kind in ("explorer", "prediction")]
@@ -96,7 +97,7 @@ def test_explorers_take_the_keys_and_the_deck_stays(path, decks, page, show):
             show(page, "slide_explorer")
 
 
-@pytest.mark.parametrize("path", lessons.find(), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sweep(lessons.find(), "00_warm_up", named=lambda path: path.stem))
 def test_every_formula_is_typeset(path, decks, page):
     opened(page, decks[path.stem])
     cells = nbformat.read(path, as_version=4).cells
@@ -118,17 +119,23 @@ def explorer_in(window, number):
 
 
 @pytest.mark.parametrize(
-    ("name", "number"),
-    [
-        ("00_warm_up", 0),
-        ("02_bahdanau_attention", 0),
-        ("02_bahdanau_attention", 1),
-        ("03_scaled_dot_product", 0),
-        ("03_scaled_dot_product", 2),
-        ("04_multi_head", 1),
-    ],
+    "explorer",
+    sweep(
+        [
+            ("00_warm_up", 0),
+            ("02_bahdanau_attention", 0),
+            ("02_bahdanau_attention", 1),
+            ("03_scaled_dot_product", 0),
+            ("03_scaled_dot_product", 2),
+            ("04_multi_head", 1),
+        ],
+        "00_warm_up 0",
+        "02_bahdanau_attention 0",
+        named=lambda explorer: "{} {}".format(*explorer),
+    ),
 )
-def test_what_is_moved_in_the_speaker_view_moves_on_the_projector_and_back(name, number, decks, page):
+def test_what_is_moved_in_the_speaker_view_moves_on_the_projector_and_back(explorer, decks, page):
+    name, number = explorer
     opened(page, decks[name])
     with page.expect_popup() as popup:
         page.keyboard.press("s")
