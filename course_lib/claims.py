@@ -290,7 +290,9 @@ class Experiment:
 
 
 class Lesson:
-    """What a lesson's experiments and verdicts belong to; in a notebook it says how long the lesson computes here.
+    """What a lesson's experiments and verdicts belong to; in a notebook it says how long the lesson computes.
+
+    It is not said in strict mode, in which lessons are saved: their readers have other machines, or none.
 
     >>> lesson = Lesson("rnn_bottleneck")
     >>> @lesson.experiment(variants={"fair": {"sides": 6}})
@@ -302,7 +304,8 @@ class Lesson:
 
     def __init__(self, name: str):
         self.name = name_of(name)  # in older workbooks its number stands before it
-        if in_a_notebook() and (minutes := speed.announce(self.name)):
+        live = in_a_notebook() and os.environ.get("COURSE_MODE") != "strict"
+        if live and (minutes := speed.announce(self.name)):
             display(Markdown(minutes))
 
     def experiment(self, *, variants: dict[str, dict], seeds: int = 5, alone: bool = False) -> Callable:

@@ -1,4 +1,4 @@
-"""How fast this machine trains, beside the one on which the course was measured; so, how long a lesson takes here."""
+"""How fast a machine trains, beside the one on which the course was measured; so, how long a lesson takes on it."""
 
 import platform
 import statistics
@@ -32,7 +32,7 @@ def work() -> float:
 
 
 def factor() -> float:
-    """How many times as long as the reference this machine takes; about a second of work, once a day."""
+    """How many times as long as the reference the machine takes; about a second of work, once a day."""
     file, today = cache_folder() / "speed.json", f"{date.today()}, {platform.node()}, torch {torch.__version__}"
     kept = read_json(file)
     if today not in kept:
@@ -43,24 +43,29 @@ def factor() -> float:
 
 def machine() -> str:
     """What a table of seconds says of the machine they were taken on."""
-    return f"this machine takes {factor():.1f} times as long as the one of the README's table"
+    return f"this run's machine takes {factor():.1f} times as long as the one of the README's table"
 
 
 def seconds_here(lesson: str) -> float | None:
-    """How long a lesson will take on this machine if nothing is cached; None of one that was never measured."""
+    """How long a lesson will take on the machine if nothing is cached; None of one that was never measured."""
     measured = read_json(MINUTES).get(lesson)
     return measured and measured["seconds"] / measured["factor"] * factor()
 
 
 def announce(lesson: str) -> str | None:
-    """How many minutes a lesson computes here, in words."""
+    """How many minutes a lesson computes on the machine, in words."""
     seconds = seconds_here(lesson)
     if seconds is None:
         return None
     long = "less than a minute" if seconds < 50 else f"about {seconds / 60:.0f} minute{'s' * (seconds >= 90)}"
-    return f"On this machine all of it computes for {long} the first time; {machine()}. What is trained is kept."
+    beside = f"it takes {factor():.1f} times as long as the one of the README's table"
+    return f"On this machine all of it computes for {long} the first time; {beside}. What is trained is kept."
 
 
-def measured(lesson: str, seconds: float) -> None:
-    """Keeps how long a lesson took here with nothing cached."""
+def measured(lesson: str, waited: float, computed: float = 0) -> None:
+    """Keeps how long a lesson took with nothing cached: the seconds that one waited for it.
+
+    Where a busy machine made one wait, the CPU-seconds that the lesson computed are fewer, and are kept; 0 if unknown.
+    """
+    seconds = min(waited, computed or waited)
     write_json(MINUTES, {**read_json(MINUTES), lesson: {"seconds": round(seconds), "factor": round(factor(), 2)}})

@@ -16,6 +16,7 @@ from course_lib.tools import lessons
 LESSONS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
 LARGEST = 1_500_000  # bytes
 ON_THE_PATH = 8  # verdict boxes before "More claims"
+A_MACHINE = re.compile(r"\b(this|your)\s+(own\s+)?(machine|computer|laptop)\b", re.IGNORECASE)
 
 
 # ---- the checks: each gives the complaints that it has about a notebook ----
@@ -109,6 +110,19 @@ def nothing_went_wrong(notebook, lesson):
     ]
 
 
+def nobodys_machine_is_spoken_of(notebook, lesson):
+    """A saved lesson is read in the browser and on slides, far from the machine that ran it."""
+    return [cell.id for cell in notebook.cells if cell.cell_type != "raw" and A_MACHINE.search(read_by_people(cell))]
+
+
+def read_by_people(cell):
+    texts = [cell.source] if cell.cell_type == "markdown" else []
+    for output in cell.get("outputs", []):
+        data = output.get("data", {})
+        texts += [output.get("text", ""), *(text for kind, text in data.items() if kind.startswith("text/"))]
+    return "\n".join(texts)
+
+
 def the_file_is_small(notebook, lesson):
     size = len(writes(notebook).encode())
     return [f"{size:,} bytes"] if size > LARGEST else []
@@ -128,6 +142,7 @@ CHECKS = [
     other_lessons_records_are_left_alone,
     the_kernel_is_python3,
     nothing_went_wrong,
+    nobodys_machine_is_spoken_of,
     the_file_is_small,
 ]
 each_check = pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
@@ -262,6 +277,14 @@ def error(notebook):
     cell(notebook, "printed").outputs.append(new_output("error", ename="E", evalue="", traceback=[]))
 
 
+def a_machine_in_an_output(notebook):
+    cell(notebook, "printed").outputs[0].text = "on this machine about 8 minutes"
+
+
+def a_machine_in_the_text(notebook):
+    cell(notebook, "title").source += "\n\nTry it on your own machine."
+
+
 def large(notebook):
     cell(notebook, "printed").outputs[0].text = "x" * LARGEST
 
@@ -285,6 +308,8 @@ FAULTS = {
     no_kernel: the_kernel_is_python3,
     warning: nothing_went_wrong,
     error: nothing_went_wrong,
+    a_machine_in_an_output: nobodys_machine_is_spoken_of,
+    a_machine_in_the_text: nobodys_machine_is_spoken_of,
     large: the_file_is_small,
 }
 

@@ -9,6 +9,7 @@ import pytest
 import test_house
 import yaml
 from PIL import Image
+from test_notebooks import A_MACHINE
 
 from course_lib import claims, glossary
 from course_lib.files import DATA, ROOT
@@ -376,6 +377,13 @@ def test_no_page_loads_anything_from_elsewhere(built_site):
     loads = re.compile(r'<(?:script|img|link|iframe)\b[^>]*\b(?:src|href)="((?:https?:)?//[^"]*)')
     for file in built_site.rglob("*.html"):
         assert loads.findall(file.read_text(encoding="utf-8")) == [], file
+
+
+@pytest.mark.notebook
+def test_no_page_speaks_of_the_machine_that_made_it(built_site):
+    for file in site.built_pages(built_site):
+        text = re.sub(r"<(script|style)\b.*?</\1>", "", file.read_text(encoding="utf-8"), flags=re.DOTALL)
+        assert A_MACHINE.findall(re.sub(r"<[^>]+>", "", text)) == [], file
 
 
 @pytest.mark.notebook

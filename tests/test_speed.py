@@ -1,9 +1,13 @@
 """How long a lesson computes here is told from a short calibration, which is kept."""
 
+import re
+
+import nbformat
 import pytest
 
 from course_lib import claims, speed
-from course_lib.curriculum import LESSONS
+from course_lib.curriculum import LESSONS, name_of
+from course_lib.tools import lessons
 
 
 @pytest.fixture
@@ -26,7 +30,7 @@ def test_the_work_is_the_same_each_time_and_leaves_the_random_numbers_alone():
 
 def test_the_factor_is_measured_once_a_day(slow):
     assert [speed.factor(), speed.factor()] == pytest.approx([3, 3]) and len(slow) == 4
-    assert speed.machine() == "this machine takes 3.0 times as long as the one of the README's table"
+    assert speed.machine() == "this run's machine takes 3.0 times as long as the one of the README's table"
 
 
 @pytest.mark.parametrize(
@@ -48,12 +52,38 @@ def test_what_was_measured_here_is_told_again_here_and_nothing_of_what_never_was
     assert speed.seconds_here("trial") == pytest.approx(61) and speed.announce("another") is None
 
 
+@pytest.mark.parametrize(("waited", "computed", "kept"), [(300, 100, 100), (60, 100, 60), (60, 0, 60)])
+def test_a_busy_machine_makes_no_lesson_longer(slow, waited, computed, kept):
+    speed.measured("trial", waited, computed)
+    assert speed.read_json(speed.MINUTES) == {"trial": {"seconds": kept, "factor": 3.0}}
+
+
 def test_every_lesson_was_measured():
     assert set(speed.read_json(speed.MINUTES)) == set(LESSONS)
 
 
-def test_a_lesson_says_it_in_a_notebook_and_nowhere_else(slow, monkeypatch):
+SAID = {  # of how much computing a lesson's first cells speak, and what that is in seconds of the reference
+    "seconds": (0, 40),
+    "half a minute": (20, 50),
+    "less than a minute": (20, 60),
+    "a minute and a half": (70, 110),
+    "a minute or two": (60, 120),
+    "two minutes": (90, 150),
+}
+
+
+@pytest.mark.parametrize("path", lessons.find(), ids=lambda path: path.stem)
+def test_a_lesson_promises_as_much_computing_as_was_measured(path):
+    time = next(cell.source for cell in nbformat.read(path, as_version=4).cells if "**Time:**" in cell.source)
+    measured = speed.read_json(speed.MINUTES)[name_of(path)]
+    for promise in re.findall(r"([\w ]+) of computing", time):
+        least, most = SAID[re.sub(r"^ (about |a few |some )?", "", promise)]
+        assert least <= measured["seconds"] / measured["factor"] <= most
+
+
+def test_a_lesson_says_it_in_a_notebook_that_is_not_saved_and_nowhere_else(slow, monkeypatch):
     shown = []
+    monkeypatch.delenv("COURSE_MODE", raising=False)
     monkeypatch.setattr(claims, "display", lambda said: shown.append(said.data))
     speed.measured("rnn_bottleneck", 100)
     claims.Lesson("rnn_bottleneck")
@@ -61,3 +91,6 @@ def test_a_lesson_says_it_in_a_notebook_and_nowhere_else(slow, monkeypatch):
     monkeypatch.setattr(claims, "in_a_notebook", lambda: True)
     claims.Lesson("rnn_bottleneck")
     assert len(shown) == 1 and "about 2 minutes" in shown[0]
+    monkeypatch.setenv("COURSE_MODE", "strict")
+    claims.Lesson("rnn_bottleneck")
+    assert len(shown) == 1
