@@ -43,8 +43,15 @@ def test_an_unknown_verb_is_named_and_the_verbs_are_listed(capsys):
     assert "'labb'" in printed.err and "lab " in printed.out
 
 
-@pytest.mark.parametrize(("verb", "lessons_too"), [(front_door.test, True), (front_door.check, False)])
-def test_checks_are_strict_and_end_with_the_first_failure(verb, lessons_too, monkeypatch):
+@pytest.mark.parametrize(
+    ("verb", "lessons_too", "marks"),
+    [
+        (front_door.test, True, ["-m", "not large"]),
+        (front_door.test_all, True, []),
+        (front_door.check, False, ["-m", "not notebook and not browser and not large"]),
+    ],
+)
+def test_checks_are_strict_and_end_with_the_first_failure(verb, lessons_too, marks, monkeypatch):
     ran = []
 
     def pretend(command, env):
@@ -57,7 +64,7 @@ def test_checks_are_strict_and_end_with_the_first_failure(verb, lessons_too, mon
     options = ran[-1][0]
     assert options[-1] == "-x"
     assert ("--nbval-lax" in options) == lessons_too
-    assert ("not notebook and not browser" in options) == (not lessons_too)
+    assert [word for option in zip(options, options[1:], strict=False) if option[0] == "-m" for word in option] == marks
 
 
 @pytest.fixture(autouse=True)
