@@ -97,6 +97,56 @@ def test_explorers_take_the_keys_and_the_deck_stays(path, decks, page, show):
             show(page, "slide_explorer")
 
 
+# Of each kind of control one, and whether the arrow keys stay with it.
+OF_EACH_SORT = ".am-prediction label", ".am-writer [type=range]", ".am-explorer select", ".am-painter button"
+CONTROLS = [
+    ("00_warm_up", ".am-prediction label", False),
+    ("00_warm_up", ".am-explorer [type=range]", True),
+    ("01_rnn_bottleneck", ".am-explorer select", False),
+    ("02_bahdanau_attention", ".am-plane [role=slider] .am-hit", True),
+    ("02_bahdanau_attention", ".am-translator .am-word", False),
+    ("03_scaled_dot_product", ".am-painter [type=checkbox]", False),
+    ("03_scaled_dot_product", ".am-painter button", False),
+    ("04_multi_head", ".am-heads .am-words button", False),
+    ("04_multi_head", ".am-choices .am-marks label", False),
+    ("08_language_models", ".am-writer [type=range]", True),
+    ("08_language_models", ".am-writer [role=option]", False),
+    ("08_language_models", ".am-writer textarea", True),
+]
+HERE = "() => { const {h, v, f} = Reveal.getIndices(); return `${h} ${v} ${f}`; }"
+TURNED = f"(way) => {{ Reveal[way](); return ({HERE})(); }}"
+TURNS = {"PageDown": "next", "PageUp": "prev", "ArrowRight": "right", " ": "next"}
+
+
+@pytest.mark.parametrize("tried", sweep(CONTROLS, *OF_EACH_SORT, named=lambda tried: tried[1]))
+def test_after_a_click_on_a_control_the_deck_goes_on(tried, decks, page):
+    name, control, own = tried
+    opened(page, decks[name])
+    clicked = page.locator(control).first
+    clicked.wait_for(state="attached")
+    slide = clicked.evaluate("(e) => Reveal.getSlides().indexOf(e.closest('section'))")
+
+    def click():
+        page.evaluate(GO, slide)
+        clicked.click()
+        if "select" in control:
+            page.keyboard.press("Enter")  # which closes the menu
+        return page.evaluate(HERE)
+
+    for key, way in TURNS.items():
+        page.evaluate(GO, slide)
+        after = page.evaluate(TURNED, way)
+        here = click()
+        page.keyboard.press(key)
+        kept = own and key == "ArrowRight" or "textarea" in control and key == " "
+        assert page.evaluate(HERE) == (here if kept else after), key
+    here = click()
+    page.keyboard.press("Escape")
+    assert not page.evaluate("Reveal.isOverview() || document.activeElement.closest('.jupyter-widgets')")
+    page.keyboard.press(" ")
+    assert page.evaluate(HERE) != here
+
+
 @pytest.mark.parametrize("path", sweep(lessons.find(), "00_warm_up", named=lambda path: path.stem))
 def test_every_formula_is_typeset(path, decks, page):
     opened(page, decks[path.stem])

@@ -1,4 +1,4 @@
-// Starts the deck, lets figures fill their slides, and leaves the keys to an explorer that has the focus.
+// Starts the deck, lets figures fill their slides, and leaves to a control of an explorer the keys that it needs.
 Reveal.initialize({
   controls: false, progress: true, hash: true, center: false, transition: "none", slideNumber: "c/t",
   width: 1280, height: 720, margin: 0, plugins: [RevealNotes],
@@ -43,8 +43,22 @@ Reveal.on("ready", grow);
 Reveal.on("slidechanged", grow);
 new MutationObserver(grow).observe(document.querySelector(".slides"), { childList: true, subtree: true }); // explorers come late
 
+// A clicker's keys always turn the slide. Whoever points at a control is done with it after the click, so the other keys
+// are the deck's, too, but for those of a slider and of a text; whoever comes by Tab has all keys until Esc.
+const PAGES = { PageDown: "next", PageUp: "prev" };
+let pointed = false;
+addEventListener("pointerdown", () => (pointed = true), true);
 document.querySelector(".slides").addEventListener("keydown", (event) => {
-  if (event.target.closest(".jupyter-widgets")) event.stopPropagation();
+  const { key, target } = event;
+  if (!target.closest(".jupyter-widgets")) return;
+  if (key === "Tab") pointed = false;
+  const slides = target.matches("[type=range], [role=slider]") && /^(Arrow|Home|End)/.test(key);
+  const own = slides || !pointed || target.matches("textarea, [type=text]") || /^(Shift|Control|Alt|Meta)$/.test(key);
+  if (PAGES[key]) {
+    event.preventDefault();
+    Reveal[PAGES[key]]();
+  } else if (key === "Escape" || !own) target.blur();
+  if (PAGES[key] || key === "Escape" || own) event.stopPropagation();
 });
 
 // What is moved in the speaker view moves on the projector, and the other way round. Its slides are frames that hold
