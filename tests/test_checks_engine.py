@@ -50,6 +50,13 @@ def test_texts_pairs_masks_and_nan(given, wanted, answer):
     assert same(given, wanted, 1e-5) is answer
 
 
+def test_lists_of_texts_and_counts_need_no_tensors(monkeypatch):
+    monkeypatch.setattr(engine, "_as_tensor", None)
+    pieces = [(["a", "b"], 2), (["a", "c"], 1)]
+    assert same(pieces, [(["a", "b"], 2), (["a", "c"], 1)], 1e-5)
+    assert not same(pieces, pieces[:1], 1e-5)
+
+
 # ---- an exercise: twice x plus one ----
 
 
@@ -168,6 +175,15 @@ def test_the_inputs_of_another_seed_are_others():
     for seed in (0, 1):
         examine(EXERCISE, lambda x: seen.append(x) or 2 * x + 1, seed)
     assert not torch.equal(seen[1], seen[4])
+
+
+def test_what_a_misconception_gives_is_computed_once_for_all_checks():
+    asked, calls = exercise(lambda x: x), itertools.count()
+    asked.slip("the sign is wrong", "Look at the sign.")(lambda x: -x + 0 * next(calls))
+    for _ in range(2):
+        assert said_of(asked, torch.neg) == "✗ row: the sign is wrong."
+        first = next(calls)
+    assert first == 9  # 4 inputs, as many drawn once more, and the call above
 
 
 def test_a_broken_check_does_not_blame_the_learner():

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -70,7 +71,7 @@ class Misconception:
     answer: object
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Case:
     """One input: what is special about it, and the arguments by their names."""
 
@@ -78,7 +79,7 @@ class Case:
     arguments: Mapping[str, object]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Exercise:
     """A function or class to write.
 
@@ -153,7 +154,7 @@ def plain(value: object) -> object:
         try:
             return torch.as_tensor(np.array(value, order="C"))  # torch has no negative steps, as of x[::-1]
         except TypeError:  # of texts, or of anything
-            return value.tolist()
+            return plain(items) if isinstance(items := value.tolist(), list) else items
     if isinstance(value, Decimal | Fraction):
         return float(value)
     if isinstance(value, Mapping):
@@ -174,6 +175,12 @@ def _as_tensor(value: object) -> Tensor | None:
         except OverflowError:
             return None
     if isinstance(value, list) and value:
+        kinds = set(map(type, value))
+        try:
+            if kinds <= {int} or kinds <= {float} or kinds <= {bool}:  # at once, which one by one takes long
+                return torch.as_tensor(np.array(value, {int: np.int64}.get(*kinds)))
+        except OverflowError:
+            pass
         try:
             return torch.as_tensor(np.array([_as_tensor(item).numpy() for item in value]))
         except (AttributeError, TypeError, ValueError):
@@ -187,20 +194,28 @@ def same(given: object, wanted: object, tolerance: float, relative: float | None
     Args:
         relative: how far off a number may be in parts of itself, added to the tolerance; as much as that if not given.
     """
-    relative = tolerance if relative is None else relative
-    given, wanted = plain(given), plain(wanted)
+    return _same(plain(given), plain(wanted), tolerance, tolerance if relative is None else relative)
+
+
+def _same(given: object, wanted: object, tolerance: float, relative: float) -> bool:
+    if _identical(given, wanted):
+        return True
     if isinstance(wanted, Tensor) and isinstance(given, list) and _holds_tensors(given):
         return False
     if isinstance(wanted, dict):
         return isinstance(given, dict) and given.keys() == wanted.keys() and all(
-            same(given[name], item, tolerance, relative) for name, item in wanted.items()
+            _same(given[name], item, tolerance, relative) for name, item in wanted.items()
         )  # fmt: skip
-    numbers, target = _as_tensor(given), _as_tensor(wanted)
+    lists = isinstance(wanted, list) and isinstance(given, list)
+    if lists and len(given) != len(wanted):
+        return False
+    target = None if lists and _has_text(wanted) else _as_tensor(wanted)
     if target is None:
-        if isinstance(wanted, list) and isinstance(given, list):
-            return len(given) == len(wanted) and all(map(lambda g, w: same(g, w, tolerance, relative), given, wanted))
+        if lists:
+            return all(map(lambda g, w: _same(g, w, tolerance, relative), given, wanted))
         alike = isinstance(given, Iterator) or given == wanted  # an iterator is not used up
         return type(given) is type(wanted) and alike
+    numbers = _as_tensor(given)
     if (
         numbers is None
         or numbers.shape != target.shape
@@ -211,6 +226,15 @@ def same(given: object, wanted: object, tolerance: float, relative: float | None
     exact = torch.complex128 if target.is_complex() else torch.float64
     numbers, target = numbers.to(exact), target.to(exact)
     return torch.allclose(numbers, target, rtol=relative, atol=tolerance, equal_nan=True)
+
+
+def _identical(given: object, wanted: object) -> bool:
+    """Whether texts, numbers and lists of those are equal, type by type; what else there is may be the same all the same."""
+    if type(given) is not type(wanted):
+        return False
+    if isinstance(given, list):
+        return len(given) == len(wanted) and all(map(_identical, given, wanted))
+    return type(given) in (str, int, float, bool, type(None)) and given == wanted
 
 
 # ---- trying an answer ----
@@ -236,6 +260,18 @@ def attempt(exercise: Exercise, answer: Callable, case: Case) -> Outcome:
         return Outcome(None, error, arguments)
 
 
+@lru_cache(64)
+def _drawn(exercise: Exercise, seed: int) -> Sequence[Case]:
+    """The inputs of a seed, the same objects in each check."""
+    return exercise.cases(torch.Generator().manual_seed(seed))
+
+
+@lru_cache(2_000)
+def _known(exercise: Exercise, answer: Callable, case: Case) -> Outcome:
+    """What is right, or what a misconception gives: nobody changes it, so once in all checks is enough."""
+    return replace(attempt(exercise, answer, case), arguments={})
+
+
 def _agree(exercise: Exercise, one: Outcome, other: Outcome) -> bool:
     if one.error or other.error:
         alike = isinstance(one.error, type(other.error)) or isinstance(other.error, type(one.error))
@@ -251,7 +287,7 @@ def examine(exercise: Exercise, answer: object, seed: int = 0) -> int:
     """
     if not callable(answer):
         raise Wrong(_says(exercise, f"it is {_short(answer)}, not a function", "Run the cell that defines it first."))
-    cases = exercise.cases(torch.Generator().manual_seed(seed))
+    cases = _drawn(exercise, seed)
     if exercise.drive is None and (order := _other_order(answer, cases[0])):
         raise Wrong(_says(exercise, *order))
     tried, wrong, returned = [], [], []
@@ -265,7 +301,7 @@ def examine(exercise: Exercise, answer: object, seed: int = 0) -> int:
             raise Wrong(Told(BLANK, exercise.name, what, "Replace the line that raises `NotImplementedError`."))
         if not outcome.error and not same(outcome.arguments, case.arguments, 0.0):
             raise Wrong(_says(exercise, *_changed(exercise, answer, case, outcome), case, answer=answer))
-        wanted = attempt(exercise, exercise.right, case)
+        wanted = _known(exercise, exercise.right, case)
         if isinstance(wanted.error, ImportError | NameError | AttributeError | TypeError):
             raise BrokenCheckError(f"the check of {exercise.name} is broken, not your answer") from wanted.error
         returned.append(outcome.result)
@@ -276,7 +312,7 @@ def examine(exercise: Exercise, answer: object, seed: int = 0) -> int:
     anew = []
     for old, new in _drawn_anew(exercise, cases, seed):
         attempt(exercise, answer, old)  # of which something may be kept, as in a cell that calls it twice
-        anew.append((new, attempt(exercise, answer, new), attempt(exercise, exercise.right, new)))
+        anew.append((new, attempt(exercise, answer, new), _known(exercise, exercise.right, new)))
     for (case, outcome, _), result in zip(tried, returned, strict=True):
         if not same(result, outcome.result, 0.0):
             what = "what it has returned changes when it is called again"
@@ -319,7 +355,7 @@ def _other_order(answer: Callable, case: Case) -> differences.Said | None:
 
 def _drawn_anew(exercise: Exercise, cases: Sequence[Case], seed: int) -> list[tuple[Case, Case]]:
     """Some inputs, and each drawn once more: the same shapes, with other numbers."""
-    again = exercise.cases(torch.Generator().manual_seed(seed + 1 + MOST_FURTHER))
+    again = _drawn(exercise, seed + 1 + MOST_FURTHER)
     pairs = zip(cases, again, strict=False)
     return [(old, new) for old, new in pairs if not same(old.arguments, new.arguments, 0.0)][:MOST_FURTHER]
 
@@ -440,8 +476,8 @@ def _slip(exercise: Exercise, answer: Callable, tried: Sequence[Tried], seed: in
     for further in range(1, 1 + MOST_FURTHER):
         if not found or (len({m.name for m in found}) == 1 and further > 1):
             break
-        for case in exercise.cases(torch.Generator().manual_seed(seed + further)):
-            one = case, attempt(exercise, answer, case), attempt(exercise, exercise.right, case)
+        for case in _drawn(exercise, seed + further):
+            one = case, attempt(exercise, answer, case), _known(exercise, exercise.right, case)
             found = [m for m in found if _gives(exercise, m, one)]
     return found[0] if found else None
 
@@ -455,7 +491,7 @@ def _gives(exercise: Exercise, misconception: Misconception, one: Tried, hidden:
     case, outcome, wanted = one
     if _hidden(outcome):
         return True
-    theirs = attempt(exercise, misconception.answer, case)
+    theirs = _known(exercise, misconception.answer, case)
     if outcome.error or theirs.error:
         return _agree(exercise, outcome, theirs)
     given, of_slip = plain(outcome.result), plain(theirs.result)
@@ -500,7 +536,7 @@ def _telling(exercise: Exercise, misconception: Misconception, one: Tried) -> bo
     case, outcome, wanted = one
     if _agree(exercise, outcome, wanted):
         return False
-    theirs = attempt(exercise, misconception.answer, case)
+    theirs = _known(exercise, misconception.answer, case)
     if outcome.error or theirs.error or wanted.error:
         return str(outcome.error) == str(theirs.error)
     given, of_slip, right = plain(outcome.result), plain(theirs.result), plain(wanted.result)
