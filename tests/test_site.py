@@ -8,6 +8,7 @@ import nbformat
 import pytest
 import test_house
 import yaml
+from markdown_it import MarkdownIt
 from PIL import Image
 from test_notebooks import A_MACHINE
 
@@ -363,6 +364,29 @@ def test_every_page_tells_a_picture_that_is_there(built_site):
         (picture,) = re.findall(r'<meta property="og:image" content="([^"]+)">', page)
         assert (file.parent / picture).is_file(), file
         assert len(re.findall(r'<meta (?:name|property)="(?:og|twitter):[a-z_]+" content="[^"]+">', page)) == 6
+
+
+def markdown_of(file):
+    """The Markdown of a page's source: its text, and what its cells have shown."""
+    if file.suffix == ".md":
+        yield file.read_text(encoding="utf-8")
+        return
+    for cell in nbformat.read(file, as_version=4).cells:
+        if cell.cell_type == "markdown":
+            yield cell.source
+        yield from (o.data["text/markdown"] for o in cell.get("outputs", []) if "text/markdown" in o.get("data", {}))
+
+
+@pytest.mark.notebook
+def test_every_table_is_one_on_its_page(source, built_site):
+    """Also a table that a cell has shown, which is Markdown, too."""
+    parser, wanted, shown = MarkdownIt("commonmark").enable("table"), {}, {}
+    for file in map(site.on_site, site.pages()):
+        tokens = (token.type for text in markdown_of(source / file) for token in parser.parse(text))
+        wanted[file] = list(tokens).count("table_open")
+        page = (built_site / file).with_suffix(".html").read_text(encoding="utf-8")
+        shown[file] = page.count('<table class="docutils')
+    assert shown == wanted and sum(wanted.values()) > 300
 
 
 @pytest.mark.notebook

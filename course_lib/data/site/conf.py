@@ -13,6 +13,7 @@ templates_path = ["_templates"]
 
 # ---- lessons and pages ----
 nb_execution_mode = "off"
+nb_render_markdown_format = "myst"  # as the text of a lesson: CommonMark has no tables
 nb_code_prompt_show = "Show the code"
 nb_code_prompt_hide = "Hide the code"
 nb_ipywidgets_js = {"widgets.js": {}}  # without a kernel the widgets live by this
