@@ -4,6 +4,7 @@ import dataclasses
 import importlib
 import importlib.util
 import inspect
+import re
 import sys
 import types
 from functools import partial
@@ -62,6 +63,61 @@ def test_comments_docstrings_white_space_and_strangers_do_not_count(notebook, ol
     assert of(notebook, PLAIN) == of(notebook, PLAIN.replace(old, new))
 
 
+CAREFUL = """
+SIZES = (1, 2)
+def told(): return "too many rows"
+def f(rows, seed=1):
+    if len(rows) > SIZES[0]:
+        raise ValueError(told())
+    total = 0
+    for row in rows:
+        total += row * sum(part for part in range(row))
+    text = ""
+    def inner(x, *more):
+        nonlocal text
+        text += x + total
+        texts = [x for x in more if x]
+        return texts
+    with open("a") as file:
+        text = file.read()
+    if not total:
+        raise RuntimeError("nothing" + text) from None
+    else:
+        found = [(lambda x: x + total)(row) for row in rows]
+    match found:
+        case [one, *rest]: return inner(one, *rest)
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (r"told\(\)\)", "f'{len(rows)} rows', 4)"),
+        ("too many", "several"),
+        ('"nothing" [+] text', '"another word"'),
+        (" from None", ""),
+        (r"(?s)    if len\(rows\).*?told\(\)\)\n", ""),
+        (r"len\(rows\) >", "seed < 0 or min(rows[0], 2) not in SIZES or not isinstance(seed, int) or len(rows) >"),
+        (r"len\(rows\) >", "not rows.isfinite().all() and rows.dim() == 3 and len(rows) >"),
+        (r"len\(rows\) >", "any(size > seed for size in SIZES) and len(rows) >"),
+        (r"\(1, 2\)", "(1, 3)"),  # nothing but the guard asks for it
+        (r"\btotal\b", "whole"),
+        (r"\brow\b", "line"),
+        (r"\bpart\b", "row"),
+        (r"\bpart\b", "seed"),
+        (r"x for x in more if x", "y for y in more if y"),
+        (r"\btexts\b", "file"),
+        (r"\bfile\b", "stream"),
+        (r"\bfound\b", "told"),
+        (r"\bone\b", "first"),
+        (r"\brest\b", "others"),
+    ],
+)
+def test_guards_messages_and_names_of_local_variables_do_not_count(notebook, old, new):
+    changed = re.sub(old, new, CAREFUL)
+    assert changed != CAREFUL and of(notebook, CAREFUL) == of(notebook, changed)
+
+
 def test_an_attribute_is_not_the_variable_of_the_same_name(notebook):
     source = "def f(history):\n    return history.loss"
     assert of(notebook, source) == of(notebook, f"loss = 3\n{source}")
@@ -96,6 +152,63 @@ def test_where_a_function_stands_does_not_count(notebook):
 def test_code_constants_and_helpers_count(notebook, old, new):
     assert old in PLAIN
     assert of(notebook, PLAIN) != of(notebook, PLAIN.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (r"range\(row\)", "range(row, 9)"),
+        (r"row \*", "row +"),
+        (r"sum\(", "max("),
+        ("seed=1", "size=1"),  # a caller may name it
+        (r"len\(rows\) >", "(seed := len(rows)) >"),
+        (r"len\(rows\) >", "rows.pop() >"),
+        (r"len\(rows\) >", "told() >"),
+        (r"len\(rows\) >", "next(rows) >"),
+        (r"len\(rows\) >", "max(rows) >"),
+        (r"len\(rows\) >", "seed in rows or len(rows) >"),
+        (r"len\(rows\) >", "any(row > 3 for row in rows) or len(rows) >"),
+        ("ValueError", "StopIteration"),
+        ("ValueError", "IndexError"),
+        ("RuntimeError", "TypeError"),  # outside a guard
+        (r"x for x in more if x", "x for y in more if x"),
+        (r"return texts", "return more"),
+        (r"\.read", ".readline"),
+        (r"text \+= x", "text = x"),
+        (r"x \+ total\)", "x + seed)"),
+        (r"inner\(one, \*rest\)", "inner(rest, *one)"),
+        (r"nonlocal", "global"),
+    ],
+)
+def test_what_may_change_a_result_counts(notebook, old, new):
+    changed = re.sub(old, new, CAREFUL, flags=re.MULTILINE)
+    assert changed != CAREFUL and of(notebook, CAREFUL) != of(notebook, changed)
+
+
+TRYING = """
+def g(x):
+    if x > 3:
+        raise ValueError("much")
+    return x
+def f(x):
+    try: return g(x)
+    except ValueError as error: return {}
+"""
+
+
+@pytest.mark.parametrize(("old", "new"), [("> 3", "> 4"), ("much", "more"), ("ValueError as", "TypeError as")])
+def test_what_is_caught_counts(notebook, old, new):
+    assert of(notebook, TRYING) != of(notebook, TRYING.replace(old, new))
+    assert old == "ValueError as" or of(notebook, TRYING, "g") == of(notebook, TRYING.replace(old, new), "g")
+    assert of(notebook, TRYING) == of(notebook, TRYING.replace("error", "wrong"))
+
+
+def test_who_sees_its_own_names_has_them_count(notebook):
+    source = "def f(x):\n    found = x\n    return {}"
+    names = [of(notebook, text) for text in (source, source.replace("found", "other"))]
+    assert names[0] == names[1]
+    names = [of(notebook, text.format("locals()")) for text in (source, source.replace("found", "other"))]
+    assert names[0] != names[1]
 
 
 CHANGES = {
@@ -257,7 +370,7 @@ def test_it_is_the_same_in_every_version_of_python(notebook):
         "def f(a, *, w=3):\n    global K\n    rows = [f'{a:>{w}}' f\"{Row(1)!r:5}\" for _ in range(K)]\n"
         "    match rows:\n        case [one]: return one\n    return max(rows, key=lambda row: row[K - 1])\nK = 2"
     )
-    assert of(notebook, source) == "6ff6179326d640d8"
+    assert of(notebook, source) == "a8b9fc1405e47b22"
 
 
 NOTEBOOK = """

@@ -138,6 +138,11 @@ class Trial:
         (file,) = self.recorded.glob("*.json")
         return json.loads(file.read_text("utf-8"))
 
+    def another_rule(self):
+        """A revision in which the same code has other hashes."""
+        rule = self.folder / "course_lib" / "fingerprint.py"
+        rule.write_text(rule.read_text("utf-8").replace(".sha256(", ".sha1("), "utf-8")
+
     def results(self):
         """What restamp has run so far."""
         files = self.folder.glob("build/restamp/*/*/*ed.json")
@@ -204,15 +209,23 @@ def test_with_steps_no_training_is_longer_and_weights_are_carried_too(tmp_path):
     assert entry == before | {"hash": entry["hash"], "carried": [trial.revision("HEAD~2") + ", 3 steps"]}
     assert entry["hash"] != before["hash"] and len(entry["seeds"]["1"]) == 300
     kept, old = torch.load(weights, weights_only=True), torch.load(io.BytesIO(made), weights_only=True)
-    assert kept.pop("hash") != old.pop("hash") and str(kept) == str(old)
+    hashed = kept.pop("hash")
+    assert hashed != old.pop("hash") and str(kept) == str(old)
     ran = [json.loads(file.read_text("utf-8")) for file in trial.folder.glob("build/restamp/*/*/*.losses.json")]
     assert {len(losses) for results in ran for losses in results.values()} == {3}
+
+    trial.another_rule()
+    trial.commit(double="x + x", lesson=TRAINING)
+    assert trial.python("HEAD~1").splitlines()[-1] == ""
+    again = torch.load(weights, weights_only=True)
+    assert again.pop("hash") != hashed and str(again) == str(kept)
+    assert trial.records["losses"]["long"]["hash"] != entry["hash"]
+    assert not [*trial.folder.glob(f"build/restamp/{trial.revision('HEAD~1')}/*/*.json")], "nothing was run"
 
 
 def test_another_rule_of_hashing_takes_no_run(trial):
     before = trial.records
-    rule = trial.folder / "course_lib" / "fingerprint.py"
-    rule.write_text(rule.read_text("utf-8").replace(".sha256(", ".sha1("), "utf-8")
+    trial.another_rule()
     trial.commit()
     assert trial.python("HEAD~1").splitlines()[-1] == "" and trial.results() == {}
     for name, variants in trial.records.items():

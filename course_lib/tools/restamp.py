@@ -15,6 +15,7 @@ import tarfile
 import textwrap
 import types
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
@@ -90,7 +91,8 @@ def today(one: Experiment | TrainedModel, told: str, steps: int | None) -> None:
     """In a lesson: runs a seed of each stale variant, and adds to the file `told` which they are."""
     told = Path(told)
     name = one.function.__name__ if isinstance(one, Experiment) else one.__name__
-    stale = stale_variants(one, told.parents[1] / "tree") if isinstance(one, Experiment) else stale_weights(one)
+    find = stale_variants if isinstance(one, Experiment) else stale_weights
+    stale = find(one, rule_then(told.parents[1] / "tree"))
     if not stale:
         return
     file = told.with_name(told.name.replace("stale", name))
@@ -108,16 +110,21 @@ def label(name: str, steps: int | None) -> str:
     return name if steps is None else f"{name}, {steps} steps"
 
 
-def stale_variants(experiment: Experiment, tree: Path) -> dict[str, dict]:
-    """Hash, seed and result of each; one that only the rule of hashing makes stale gets its new hash instead."""
+def rule_then(tree: Path) -> Callable[..., str]:
+    """The revision's `fingerprint`."""
     rule = types.ModuleType("course_lib.fingerprint")
     exec((tree / "course_lib" / "fingerprint.py").read_text(encoding="utf-8"), vars(rule))
+    return rule.fingerprint
+
+
+def stale_variants(experiment: Experiment, then: Callable[..., str]) -> dict[str, dict]:
+    """Hash, seed and result of each; one that only the rule of hashing makes stale gets its new hash instead."""
     entries, stale = experiment.kept(), {}
     for variant, new in experiment.hashes().items():
         entry = entries[variant]
         if entry["hash"] == new or not entry["seeds"]:
             continue
-        if entry["hash"] == rule.fingerprint(experiment.function, experiment.variants[variant]):
+        if entry["hash"] == then(experiment.function, experiment.variants[variant]):
             entry["hash"] = new
         else:
             seed, recorded = next(iter(entry["seeds"].items()))
@@ -127,9 +134,15 @@ def stale_variants(experiment: Experiment, tree: Path) -> dict[str, dict]:
     return stale
 
 
-def stale_weights(model: TrainedModel) -> dict[str, dict]:
+def stale_weights(model: TrainedModel, then: Callable[..., str]) -> dict[str, dict]:
+    """The same for a model, whose weights are one variant."""
     kept, new = model.kept(), model.hash()
-    return {} if kept["hash"] == new else {WEIGHTS: {"hash": new, "seed": kept["seed"], "recorded": None}}
+    if kept["hash"] == new:
+        return {}
+    if kept["hash"] == then(model.train):
+        renew_weights(model.file, new)
+        return {}
+    return {WEIGHTS: {"hash": new, "seed": kept["seed"], "recorded": None}}
 
 
 def before_reading(do) -> None:
@@ -272,9 +285,7 @@ def carry(lesson: str, name: str, variants: dict, folder: Path, steps: int | Non
 def renew(lesson: str, name: str, variant: str, code: str, carried: str) -> None:
     """Writes today's hash into a record, or into a file of weights."""
     if variant == WEIGHTS:
-        file = trained.FOLDER / f"{name}.pt"
-        with replacing(file) as beside:
-            torch.save({**torch.load(file, weights_only=True), "hash": code}, beside)
+        renew_weights(trained.FOLDER / f"{name}.pt", code)
         return
     file = DATA / "recorded" / f"{lesson}.json"
     every = read_json(file)
@@ -282,6 +293,11 @@ def renew(lesson: str, name: str, variant: str, code: str, carried: str) -> None
     carried = [*entry.get("carried", []), carried]
     every[name][variant] = {**entry, "hash": code, "carried": carried, "seeds": entry["seeds"]}
     write_json(file, every)
+
+
+def renew_weights(file: Path, code: str) -> None:
+    with replacing(file) as beside:
+        torch.save({**torch.load(file, weights_only=True), "hash": code}, beside)
 
 
 def without_clocks(result):
