@@ -16,6 +16,7 @@ class AttentionMap:
         query_tokens: the words of the rows, for a translator those written.
         key_tokens: the words of the columns, those read.
     Raises:
+        TypeError: a string in place of a list of words.
         ValueError: the shape is not (query words, key words); an entry is NaN or outside 0 … 1;
             or a row sums neither to 1 nor to 0. The message names the row by its word.
 
@@ -28,7 +29,12 @@ class AttentionMap:
     key_tokens: tuple[str, ...]
 
     def __init__(self, weights: Tensor | np.ndarray, query_tokens, key_tokens):
-        weights = torch.as_tensor(weights).detach().to("cpu", torch.float64, copy=True).numpy()
+        weights = torch.as_tensor(weights).detach()
+        rounding = torch.finfo(weights.dtype).eps if weights.is_floating_point() else 0.0  # 0.008 in bfloat16
+        weights = weights.to("cpu", torch.float64, copy=True).numpy()
+        for tokens in (query_tokens, key_tokens):
+            if isinstance(tokens, str):
+                raise TypeError(f"the words are one string, {tokens!r}; give a list of words, {tokens.split()}")
         queries, keys = tuple(query_tokens), tuple(key_tokens)
         if weights.shape != (len(queries), len(keys)):
             raise ValueError(
@@ -39,7 +45,9 @@ class AttentionMap:
         problems = {
             "holds NaN; was every key masked before a plain softmax?": np.isnan(weights).any(1),
             "leaves 0 … 1: {row}; were scores given for weights?": ((weights < 0) | (weights > 1 + 1e-4)).any(1),
-            "sums to {total:.4f}, not 1; was the softmax taken over the wrong axis?": (abs(totals - 1) > 1e-3)
+            "sums to {total:.4f}, not 1; was the softmax taken over the wrong axis?": (
+                abs(totals - 1) > max(1e-3, rounding)
+            )
             & (weights != 0).any(1),
         }
         for problem, rows in problems.items():

@@ -7,6 +7,8 @@ no query attends to a later key, whatever the mask::
 """
 
 import math
+from collections.abc import Callable
+from functools import wraps
 
 import torch
 from jaxtyping import Bool, Float
@@ -14,7 +16,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from course_lib.attention import check_fit, for_each_head, scaled_dot_product_attention
-from course_lib.masks import causal_mask, window_mask
+from course_lib.decorators import in_float32
+from course_lib.masks import causal_mask, check_bias, check_mask, window_mask
 
 Queries = Float[Tensor, "batch head query d_k"]
 Keys = Float[Tensor, "batch kept key d_k"]
@@ -24,6 +27,23 @@ Bias = Float[Tensor, "_ _ _ key"]
 Outputs = tuple[Float[Tensor, "batch head query d_value"], Float[Tensor, "batch head query key"] | None]
 
 
+def fitting(core: Callable[..., Outputs]) -> Callable[..., Outputs]:
+    """Refuses a mask or a bias as `dot_product_attention` does: TypeError, ValueError."""
+
+    @wraps(core)
+    def checked(query, key, value, mask=None, bias=None, **settings):
+        scores = torch.empty(*query.shape[:-1], key.shape[-2], dtype=query.dtype, device="meta")
+        if mask is not None:
+            check_mask(mask, scores)
+        if bias is not None:
+            check_bias(bias, scores)
+        return core(query, key, value, mask, bias, **settings)
+
+    return checked
+
+
+@fitting
+@in_float32
 def tiled_attention(
     query: Queries,
     key: Keys,
@@ -47,7 +67,7 @@ def tiled_attention(
         need_weights: compute all scores at once and return the weights.
         The others are those of `dot_product_attention`; there is no dropout.
     Raises:
-        ValueError: a tile that is not positive, a dropout, or tensors that do not fit together; says which.
+        TypeError, ValueError: a tile that is not positive, a dropout, or tensors that do not fit together; says which.
     """
     if tile < 1:
         raise ValueError(f"tile is {tile}; it must be at least 1")
@@ -106,6 +126,7 @@ def window_attention(
         need_weights: compute all scores at once, with `masks.window_mask`, and return the weights.
         The others are those of `dot_product_attention`; there is no bias.
     Raises:
+        TypeError: the mask is not boolean.
         ValueError: another mask, a bias, a window that is not positive, or tensors that do not fit together.
     """
     key, value = for_each_head(query, key, value)
@@ -133,6 +154,7 @@ def window_attention(
     return output[:, :, start:length], None
 
 
+@in_float32
 def linear_attention(
     query: Queries,
     key: Keys,
@@ -155,6 +177,7 @@ def linear_attention(
         need_weights: compute all weights at once and return them.
         The others are those of `dot_product_attention`; there is neither bias nor dropout.
     Raises:
+        TypeError: the mask is not boolean.
         ValueError: another mask, a bias, a dropout, or tensors that do not fit together.
     """
     no_dropout(dropout)
@@ -187,8 +210,10 @@ def no_dropout(dropout: float) -> None:
 
 
 def check_causal(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, bias: Tensor | None) -> int:
-    """The place of the first query. Raises ValueError if a core that is causal by itself is asked for anything else."""
+    """The place of the first query. Raises if a core that is causal by itself is asked for anything else."""
     check_fit(query, key, value)
+    if mask is not None and mask.dtype != torch.bool:
+        raise TypeError(f"the mask is {mask.dtype}; it must be torch.bool, True where attention is allowed")
     start = key.shape[2] - query.shape[2]
     if start < 0:
         raise ValueError(f"there are {query.shape[2]} queries and {key.shape[2]} keys; a query needs a key of its own")

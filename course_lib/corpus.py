@@ -46,6 +46,8 @@ class Vocabulary:
     """
 
     def __init__(self, words: Iterable[str], *, open: bool = False):
+        if isinstance(words, str):
+            raise TypeError(f"the words are one string, whose characters would be words; give a list, {words.split()}")
         self.words = (*SPECIALS, *sorted(set(words) - set(SPECIALS)))
         self.numbers = {word: number for number, word in enumerate(self.words)}
         self.open = open

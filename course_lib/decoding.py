@@ -21,9 +21,14 @@ from torch.nn import functional as F
 
 from course_lib.attention_map import AttentionMap
 from course_lib.corpus import BOS, EOS, SPECIALS, Corpus, pad
+from course_lib.decorators import in_float32, restoring_modes
 
 AT_ONCE = 500  # sentences, or in a beam hypotheses
 NO_END = -1  # no word has this number
+UNDECIDED = (
+    "the logits of a row are NaN or infinite, so no word can be chosen by them; look for NaN in the model's weights, "
+    "which too high a learning rate may have left there"
+)
 
 
 class Translation(NamedTuple):
@@ -54,6 +59,7 @@ def likeliest(logits: Float[Tensor, "batch size"]) -> Int[Tensor, " batch"]:
     return logits.argmax(-1)
 
 
+@in_float32
 def draw(
     logits: Float[Tensor, "batch size"],
     *,
@@ -71,12 +77,15 @@ def draw(
     Raises:
         ValueError: the temperature is not positive, k is not between 1 and the vocabulary's size, or `top_p` is not
             above 0 and at most 1.
+        FloatingPointError: logits are NaN or infinite.
 
     >>> draw(torch.tensor([[0.0, 5.0, 1.0]]), top_k=1)
     tensor([1])
     """
     if not temperature > 0:
         raise ValueError(f"temperature is {temperature}; it must be above 0 (use `greedy` for what it tends to at 0)")
+    if not logits.max(-1).values.isfinite().all():
+        raise FloatingPointError(UNDECIDED)
     size = logits.shape[-1]
     if top_k is not None:
         if not 1 <= top_k <= size:
@@ -91,6 +100,7 @@ def draw(
     return torch.multinomial(p, 1, generator=generator)[:, 0]
 
 
+@in_float32
 def nucleus(p: Float[Tensor, "batch size"], top_p: float) -> Float[Tensor, "batch size"]:
     """p with zeros but at the fewest words that reach `top_p` together; the word that crosses it is kept.
 
@@ -127,7 +137,9 @@ def write(
         prompt_mask: True at the words of each prompt, False at the padding behind them, as `corpus.pad` gives it.
         end: number of the word that ends a sentence.
     Raises:
+        TypeError: the mask is not boolean.
         ValueError: a prompt is empty.
+        FloatingPointError: logits are NaN or infinite.
     """
     told = words_told(prompt, prompt_mask)
     first, last = int(told.min()), told + limit
@@ -136,6 +148,8 @@ def write(
     total = torch.zeros(len(prompt), device=prompt.device)
     done = nobody = torch.zeros_like(told, dtype=torch.bool)
     for place in count(first):
+        if not logits.max(-1).values.isfinite().all():
+            raise FloatingPointError(UNDECIDED)
         words, telling = choose(logits), nobody
         if place < prompt.shape[1]:
             telling = told > place
@@ -153,6 +167,8 @@ def write(
 
 def words_told(prompt: Int[Tensor, "batch prompt"], mask: Bool[Tensor, "batch prompt"] | None) -> Int[Tensor, " batch"]:
     """Words of each prompt. Raises ValueError if one is empty, or has a word behind padding."""
+    if mask is not None and mask.dtype != torch.bool:
+        raise TypeError(f"the mask is {mask.dtype}; it must be torch.bool, True at the words of each prompt")
     told = torch.full_like(prompt[:, 0], prompt.shape[1]) if mask is None else mask.sum(1)
     if not told.all():
         raise ValueError(f"prompt {told.tolist().index(0)} is empty; every prompt needs a word, such as {BOS}")
@@ -192,7 +208,9 @@ def greedy(model, corpus: Corpus, sentences: Sequence[Sequence[str]]) -> list[Tr
         for each sentence its words and, if the model has attention, the map from them to the source words.
     Raises:
         KeyError: a word is not in the source vocabulary.
+        TypeError: a string in place of the sentences, or of one sentence's words.
         ValueError: a sentence is empty.
+        FloatingPointError: logits are NaN or infinite.
     """
     return _translate(model, corpus, sentences, write)
 
@@ -247,6 +265,8 @@ def _beam(
     written, weights = torch.zeros(batch * width, 0, dtype=torch.long, device=device), []
     logits, state, weight = read(model, prompt[:, :first], model.start(memory), memory)
     for place in count(first):
+        if not logits.max(-1).values.isfinite().all():
+            raise FloatingPointError(UNDECIDED)
         telling = told > place if place < prompt.shape[1] else nobody
         gains = logits.log_softmax(-1)
         gains[done | telling] = -torch.inf  # finished or in its prompt: there is one continuation, which costs nothing
@@ -282,6 +302,7 @@ def rows_of(tree, index: Int[Tensor, " rows"]):
     return type(tree)(*parts) if hasattr(tree, "_fields") else tuple(parts)
 
 
+@restoring_modes
 def write_from(
     model,
     memory,
@@ -340,6 +361,7 @@ class Continuation(NamedTuple):
     stopped: str
 
 
+@restoring_modes
 def write_on(
     model, vocabulary, prompts: Sequence[str], limit: int, choose: Choice = likeliest, *, beyond: bool = False
 ) -> list[Continuation]:
@@ -353,6 +375,7 @@ def write_on(
     Raises:
         ValueError: a limit that is not positive, or a prompt that is empty, or as long as what was trained on.
         TypeError: one string in place of several prompts.
+        FloatingPointError: logits are NaN or infinite.
 
     >>> from course_lib.byte_pairs import BytePairs
     >>> from course_lib.language_models import RecurrentLanguageModel
@@ -387,7 +410,12 @@ def write_on(
     return continuations
 
 
+@restoring_modes
 def _translate(model, corpus: Corpus, sentences, search: Callable[..., Written], at_once: int | None = None):
+    if isinstance(sentences, str):
+        raise TypeError(
+            f"the sentences are one string, {sentences!r}; give a list of lists of words, [{sentences.split()}]"
+        )
     if not len(sentences):
         return []
     model.eval()

@@ -9,7 +9,10 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from course_lib.decorators import in_float32, outside_autocast
 
+
+@in_float32
 def layer_norm(
     x: Float[Tensor, "*axes d_model"],
     gain: Float[Tensor, " d_model"],
@@ -67,6 +70,7 @@ class RMSNorm(nn.Module):
         self.weight = nn.Parameter(torch.ones(model_size))
         self.epsilon = epsilon
 
+    @in_float32
     def forward(self, x: Float[Tensor, "*axes d_model"]) -> Float[Tensor, "*axes d_model"]:
         return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + self.epsilon) * self.weight
 
@@ -174,7 +178,8 @@ class MixtureOfExperts(nn.Module):
     weight their errors; a few of many, and their outputs: Shazeer et al. 2017; in this form: Fedus et al. 2022,
     equations 1 and 2. The loss beside the output, `balance · E · Σ_e f_e P_e` (their equations 4 to 6), grows where
     choices and probabilities gather on the same experts: f_e is the share of the choices that fell on e, and P_e the
-    mean of p_e.
+    mean of p_e. Under autocast all of it is computed in the type of its weights (Fedus et al. 2022, section 2.4, do so
+    with the router alone).
 
     Args:
         inner_size, dropout: of each expert.
@@ -208,10 +213,12 @@ class MixtureOfExperts(nn.Module):
         self.router = nn.Linear(model_size, experts, bias=False)
         self.experts = nn.ModuleList(expert(model_size, inner_size, dropout) for _ in range(experts))
 
+    @outside_autocast
     def choices(self, x: Float[Tensor, "*axes d_model"]) -> Int[Tensor, "*axes chosen"]:
         """The experts of each vector, the likeliest first."""
         return self.router(x).topk(self.chosen).indices
 
+    @outside_autocast
     def forward(self, x: Float[Tensor, "*axes d_model"]) -> WithLoss:
         vectors = x.flatten(0, -2)  # (vector, d_model)
         p = self.router(vectors).softmax(-1)  # (vector, expert)

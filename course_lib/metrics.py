@@ -10,6 +10,7 @@ from torch import Tensor
 from course_lib.attention_map import AttentionMap
 from course_lib.corpus import Bucket, Corpus, Links, SentencePair
 from course_lib.decoding import AT_ONCE, greedy
+from course_lib.decorators import restoring_modes
 
 
 def _same_number(written: Sequence, pairs: Sequence) -> None:
@@ -17,6 +18,10 @@ def _same_number(written: Sequence, pairs: Sequence) -> None:
         raise ValueError("there is nothing to measure: no sentence pair was given")
     if len(written) != len(pairs):
         raise ValueError(f"{len(written)} translations for {len(pairs)} sentence pairs; one for each is wanted")
+    if isinstance(written[0], str):
+        raise TypeError(
+            f"a translation is a string, {written[0]!r}, whose characters would count as words; split it first"
+        )
 
 
 def sentence_accuracy(written: Sequence[Sequence[str]], pairs: Sequence[SentencePair]) -> float:
@@ -113,6 +118,7 @@ def strongest_links(weights: Float[Tensor, "batch target source"], pairs: Sequen
     return proposed
 
 
+@restoring_modes
 @torch.no_grad()
 def bits_per_character(model, text: str, vocabulary) -> float:
     """`−Σ_t log₂ p(y_t | up to L tokens before it) / characters`, so that all vocabularies can be compared.

@@ -8,6 +8,8 @@ queries and keys of each head (`RotaryPositions`: `rotation` of `MultiHeadAttent
 """
 
 import math
+from collections.abc import Callable
+from functools import wraps
 
 import torch
 from jaxtyping import Float
@@ -45,8 +47,23 @@ def clock_angles(start: int, end: int, size: int, base: float = 10000.0) -> Floa
     return torch.arange(start, end, dtype=torch.float64)[:, None] * speeds
 
 
+def from_the_first_on(forward: Callable) -> Callable:
+    """The `forward` of positions, which refuses a start before the first: ValueError."""
+
+    @wraps(forward)
+    def checked(positions, x: Tensor, start: int = 0) -> Tensor:
+        if start < 0:
+            raise ValueError(f"start is {start}; it must be 0 or more, the number of words that came before")
+        return forward(positions, x, start)
+
+    return checked
+
+
 class SinusoidalPositions(nn.Module):
-    """x_i + PE(i): nothing is learned, and there is no last row. Raises ValueError for an odd model size.
+    """x_i + PE(i): nothing is learned, and there is no last row.
+
+    Raises:
+        ValueError: an odd model size; in `forward`, a negative start.
 
     >>> SinusoidalPositions(4)(torch.zeros(1, 1, 4), start=1)
     tensor([[[0.8415, 0.5403, 0.0100, 0.9999]]])
@@ -56,6 +73,7 @@ class SinusoidalPositions(nn.Module):
         super().__init__()
         sinusoidal_table(0, model_size)  # refuses an odd size now, not at the first sentence
 
+    @from_the_first_on
     def forward(self, x: Float[Tensor, "batch n d_model"], start: int = 0) -> Float[Tensor, "batch n d_model"]:
         """The first vector of x stands at position `start`: 0, or the number of words written so far."""
         # Computed anew each time: that costs little, and leaves nothing to save or to grow.
@@ -69,7 +87,7 @@ class LearnedPositions(nn.Module):
     Args:
         rows: positions for which there is one.
     Raises:
-        ValueError: in `forward`, if x reaches past the last row.
+        ValueError: in `forward`, if x reaches past the last row, or the start is negative.
 
     >>> LearnedPositions(4, rows=10)(torch.zeros(2, 3, 4), start=7).shape
     torch.Size([2, 3, 4])
@@ -81,6 +99,7 @@ class LearnedPositions(nn.Module):
         # would be drowned by the word at first, a much larger one would drown it.
         self.weight = nn.Parameter(torch.randn(rows, model_size))
 
+    @from_the_first_on
     def forward(self, x: Float[Tensor, "batch n d_model"], start: int = 0) -> Float[Tensor, "batch n d_model"]:
         """The first vector of x stands at position `start`: 0, or the number of words written so far."""
         end, rows = start + x.shape[1], len(self.weight)
@@ -107,7 +126,7 @@ class RotaryPositions(nn.Module):
         squeeze: what every n is multiplied by; below 1, a text longer than those of training is turned by angles that
             training had (position interpolation: Chen et al. 2023, equation 4).
     Raises:
-        ValueError: an odd size, in which the last number would have no partner.
+        ValueError: an odd size, in which the last number would have no partner; in `forward`, a negative start.
 
     >>> RotaryPositions(2)(torch.tensor([[[[1.0, 0.0], [1.0, 0.0]]]]), start=1)
     tensor([[[[ 0.5403,  0.8415],
@@ -120,6 +139,7 @@ class RotaryPositions(nn.Module):
             raise ValueError(f"head_size is {head_size}; numbers are turned in pairs, so it must be even")
         self.base, self.squeeze = base, squeeze
 
+    @from_the_first_on
     def forward(self, x: Float[Tensor, "batch head n d_head"], start: int = 0) -> Float[Tensor, "batch head n d_head"]:
         """The first vector of x stands at position `start`: 0, or the number of words read so far."""
         angles = self.squeeze * clock_angles(start, start + x.shape[2], x.shape[3], self.base)

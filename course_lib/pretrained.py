@@ -6,7 +6,7 @@ positions, types of words, an output that is not there.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import cache, partial, wraps
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from course_lib.files import read_json
 from course_lib.language_models import TransformerLanguageModel
 from course_lib.layers import FeedForward, LayerNorm, PostNorm, PreNorm
 from course_lib.positions import LearnedPositions
-from course_lib.transformer import EncoderOnly, WordEmbedding
+from course_lib.transformer import EncoderLayer, EncoderOnly, WordEmbedding
 from course_lib.word_pieces import WordPieces
 
 Named = dict[str, Tensor]
@@ -157,9 +157,26 @@ def _only(config: Mapping, **wanted) -> None:
             raise ValueError(f"config.json has {name} = {config[name]!r}; this course has parts for {value!r} only")
 
 
+def _of_named_parts(build: Callable[[Mapping], nn.Module]) -> Callable[[Mapping], nn.Module]:
+    """Builds a model whose classes pickle finds: a residual that was made with another norm is of the plain class."""
+
+    @wraps(build)
+    def built(config: Mapping) -> nn.Module:
+        model = build(config)
+        for part in model.modules():
+            if isinstance(part, PostNorm):
+                part.__class__ = PreNorm if isinstance(part, PreNorm) else PostNorm
+            elif isinstance(part, EncoderLayer):
+                del part.make_residual  # it names the other class, and all residuals are there
+        return model
+
+    return built
+
+
 # ---- BERT ----
 
 
+@_of_named_parts
 def _bert(config: Mapping) -> EncoderOnly:
     _only(config, position_embedding_type="absolute", is_decoder=False, add_cross_attention=False)
     norm = partial(LayerNorm, epsilon=config["layer_norm_eps"])
@@ -202,6 +219,7 @@ def _parts_of_bert(name: str, weight: Tensor) -> Iterator[tuple[str, Tensor]]:
 # ---- GPT-2 ----
 
 
+@_of_named_parts
 def _gpt2(config: Mapping) -> TransformerLanguageModel:
     _only(config, scale_attn_weights=True, scale_attn_by_inverse_layer_idx=False, add_cross_attention=False)
     norm = partial(LayerNorm, epsilon=config["layer_norm_epsilon"])
@@ -297,9 +315,13 @@ def mean_pooled(
 ) -> Float[Tensor, "batch d_model"]:
     """Σ_i m_i h_i / Σ_i m_i: the mean over a sentence's own words, as in Reimers & Gurevych 2019, section 3.
 
+    Raises TypeError: the mask is not boolean.
+
     >>> mean_pooled(torch.tensor([[[1.0], [3.0], [99.0]]]), torch.tensor([[True, True, False]]))
     tensor([[2.]])
     """
+    if mask.dtype != torch.bool:
+        raise TypeError(f"the mask is {mask.dtype}; it must be torch.bool, True at a sentence's own words")
     own = mask[:, :, None]
     return (states * own).sum(1) / own.sum(1)
 
@@ -313,7 +335,11 @@ def sentence_vectors(
     Args:
         longest: pieces that are read of a text, with [CLS] and [SEP].
         batch_size: texts read at once; those of like length together, so that little is filled up.
+    Raises:
+        TypeError: one string in place of several texts.
     """
+    if isinstance(texts, str):
+        raise TypeError(f"the texts are one string, whose characters would be texts; give a list, [{texts!r}]")
     lengths = [len(pieces.encode(text, longest)) for text in texts]
     order = sorted(range(len(texts)), key=lengths.__getitem__)
     found = []

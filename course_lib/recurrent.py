@@ -74,7 +74,18 @@ class EncoderDecoder(nn.Module):
         self.output = nn.Linear(hidden_size + state_size, target_size)
 
     def encode(self, source: Int[Tensor, "batch source"], mask: Bool[Tensor, "batch source"] | None) -> Memory:
-        """All encoder states, and the last one (of each direction)."""
+        """All encoder states, and the last one (of each direction).
+
+        Raises:
+            TypeError: the mask is not boolean.
+            ValueError: the mask is of another shape than the source, a sentence is empty, or a word follows padding.
+        """
+        if mask is not None and mask.dtype != torch.bool:
+            raise TypeError(f"the mask is {mask.dtype}; it must be torch.bool, True at the words")
+        if mask is not None and mask.shape != source.shape:
+            raise ValueError(
+                f"the mask has the shape {tuple(mask.shape)}; it must be the source's, {tuple(source.shape)}"
+            )
         embedded = self.source_embedding(source)
         if mask is None or mask.all():
             states, last = self.encoder(embedded)

@@ -81,9 +81,32 @@ def cross_entropy(
     q is 1 at the correct word; with label smoothing ε it is 1 − ε there, and ε / V more at each of the V words
     (Szegedy et al. 2016, section 7; Vaswani et al. 2017, section 5.4, use ε = .1).
 
+    Raises:
+        TypeError: the mask is not boolean.
+        ValueError: words or mask of another shape, a number that is none of the V words' (under the mask, too), a mask
+            without any True, or an ε outside 0 to 1.
+
     >>> cross_entropy(torch.zeros(1, 4), torch.tensor([2]), smoothing=0.1).item() == torch.tensor(4.0).log().item()
     True
     """
+    if words.shape != logits.shape[:-1]:
+        raise ValueError(
+            f"the words have the shape {tuple(words.shape)} and the logits {tuple(logits.shape)}; each word needs the "
+            "logits of its own position, so the two must agree in all axes but the logits' last"
+        )
+    if words.numel() and not 0 <= words.min() <= words.max() < logits.shape[-1]:
+        raise ValueError(
+            f"the words have numbers from {words.min()} to {words.max()}, and there are logits for 0 to "
+            f"{logits.shape[-1] - 1}; give padding any of these numbers, since the mask leaves it out"
+        )
+    if not 0 <= smoothing <= 1:
+        raise ValueError(f"smoothing is {smoothing}; it must be from 0 to 1, a share of the probability")
+    if mask is not None and mask.dtype != torch.bool:
+        raise TypeError(f"the mask is {mask.dtype}; it must be torch.bool, True where a word counts")
+    if mask is not None and mask.shape != words.shape:
+        raise ValueError(f"the mask has the shape {tuple(mask.shape)}; it must be the words', {tuple(words.shape)}")
+    if mask is not None and not mask.any():
+        raise ValueError("the mask is False everywhere, so there is no word to average over; give it a True")
     log_p = logits.log_softmax(-1)
     loss = -log_p.gather(-1, words[..., None])[..., 0]
     if smoothing:

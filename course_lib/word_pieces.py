@@ -101,6 +101,8 @@ class WordPieces:
         tensor([[2, 4, 4, 3],
                 [2, 3, 0, 0]])
         """
+        if isinstance(texts, str):
+            raise TypeError(f"the texts are one string, whose characters would be texts; give a list, [{texts!r}]")
         rows = [torch.tensor(self.encode(text, longest)) for text in texts]
         filled = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True, padding_value=self.number_of[PADDING])
         lengths = torch.tensor([len(row) for row in rows])

@@ -187,11 +187,15 @@ def test_three_steps_equal_those_by_hand(corpus, bidirectional):
     np.testing.assert_allclose(translation.attention.weights[:3], seen, atol=1e-10, rtol=0)
 
 
-def test_decoding_makes_no_gradients_and_switches_dropout_off(corpus):
-    model = Scripted(corpus, SCRIPT)
-    model.train()
+def test_decoding_makes_no_gradients_and_switches_dropout_off_for_itself(corpus):
+    class Noting(Scripted):
+        def step(self, *given):
+            modes.append(self.training)
+            return super().step(*given)
+
+    model, modes = Noting(corpus, SCRIPT).train(), []
     greedy(model, corpus, [CAT])
-    assert not model.training and model.placeholder.grad is None
+    assert modes and not any(modes) and model.training and model.placeholder.grad is None
 
 
 def test_no_sentences_give_no_translations(corpus):
@@ -612,7 +616,7 @@ def test_it_writes_from_a_memory_that_was_not_made_from_words():
     for caption, names, limit in zip(captions, labels, (3, 6), strict=True):
         assert caption.attention.key_tokens == tuple(names) and caption.attention.query_tokens == caption.tokens
         assert len(caption.tokens) <= limit
-    assert not model.training
+    assert model.training
     alone = write_from(model, rows_of(memory, torch.tensor([1])), vocabulary, torch.tensor([6]))
     assert alone[0].tokens == captions[1].tokens and alone[0].attention is None
 

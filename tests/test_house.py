@@ -27,7 +27,7 @@ FLOORS = [
         "texts",
         "scenes",
     ],
-    ["attention", "cores", "positions", "layers"],
+    ["decorators", "attention", "cores", "positions", "layers"],
     ["recurrent", "transformer", "language_models", "pretrained"],
     ["processes", "decoding", "metrics", "training"],
     ["plotting", "trained"],

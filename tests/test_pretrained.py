@@ -1,5 +1,6 @@
 """Loaded models give what `transformers` gives with the same file; a file that does not fit is refused by name."""
 
+import copy
 import json
 import os
 
@@ -151,6 +152,15 @@ def test_a_gpt2_writes_on_as_transformers_does(tmp_path):
         greedy = theirs.generate(prompt, max_new_tokens=8, do_sample=False, pad_token_id=0, eos_token_id=None)
     assert list(wrote.tokens) == greedy[0, prompt.shape[1] :].tolist()
     assert tokens.decode(tokens.encode("the wide road")) == "the wide road"
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("made", [bert, gpt2])
+def test_a_loaded_model_can_be_kept_and_copied(made, tmp_path):
+    model, words = from_pretrained(written(made(), tmp_path)).model, torch.tensor([[4, 5, 6]])
+    torch.save(model, tmp_path / "kept.pt")
+    for copied in (torch.load(tmp_path / "kept.pt", weights_only=False), copy.deepcopy(model)):
+        assert torch.equal(copied(words)[0], model(words)[0])
 
 
 # ---- refused ----

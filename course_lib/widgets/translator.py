@@ -70,6 +70,7 @@ class Translator(InPage):
         hint: a line above it.
         apart: whether the choices of layer, head, parts and writing are unfolded.
     Raises:
+        TypeError: one string in place of several examples.
         ValueError: no such translator, no example, or a word of one that the translator has never read.
     """
 
@@ -82,6 +83,8 @@ class Translator(InPage):
     ):
         if name not in MODELS:
             raise ValueError(f"there is no translator {name!r} for the page; there are {', '.join(MODELS)}")
+        if isinstance(examples, str):
+            raise TypeError(f"the examples are one string, whose characters would be sentences; give [{examples!r}]")
         if not examples:
             raise ValueError("no example was given; the translator shows the first")
         known = corpus.toy_french().source_vocabulary.numbers

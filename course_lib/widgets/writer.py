@@ -46,6 +46,7 @@ class Writer(InPage):
             `seed`, with the meaning that they have in `decoding.draw`.
         hint: a line above it.
     Raises:
+        TypeError: one string in place of several prompts.
         ValueError: no prompt, one without a token, or a start that it does not know.
     """
 
@@ -53,6 +54,10 @@ class Writer(InPage):
     _css = style("writer")
 
     def __init__(self, prompts: Sequence[str], start: dict | None = None, *, hint: str = ""):
+        if isinstance(prompts, str):
+            raise TypeError(
+                f"the prompts are one string, whose characters would be prompts; give a list, [{prompts!r}]"
+            )
         if not prompts or "" in prompts:
             raise ValueError("no prompt was given, or an empty one; the model can only go on with a text")
         start = {"text": prompts[0], **(start or {})}
