@@ -22,7 +22,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from course_lib.checks import differences
+from course_lib.checks import bounds, differences
 from course_lib.checks.told import BLANK, WRONG, Told
 from course_lib.processes import in_a_notebook
 
@@ -249,15 +249,30 @@ class Outcome:
     arguments: Mapping[str, object]
 
 
-def attempt(exercise: Exercise, answer: Callable, case: Case) -> Outcome:
-    """Runs an answer on its own copy of a case's arguments; a result that cannot be compared is an error of its own."""
+def attempt(exercise: Exercise, answer: Callable, case: Case, within: Callable = lambda call: call()) -> Outcome:
+    """Runs an answer on its own copy of a case's arguments; a result that cannot be compared is an error of its own.
+
+    Args:
+        within: makes the call, as the `bounds.Check` of a learner's answer. If it goes beyond, BeyondError has the case.
+    """
     arguments = copy.deepcopy(dict(case.arguments))
+
+    def call() -> Outcome:
+        try:
+            result = exercise.run(answer, arguments)
+            bounds.refuse_large(result)
+            same(_copied(result), result, 0.0)
+            return Outcome(result, None, arguments)
+        except (KeyboardInterrupt, bounds.BeyondError):
+            raise
+        except BaseException as error:
+            return Outcome(None, bounds.readable(error), arguments)
+
     try:
-        result = exercise.run(answer, arguments)
-        same(_copied(result), result, 0.0)
-        return Outcome(result, None, arguments)
-    except (Exception, SystemExit) as error:
-        return Outcome(None, error, arguments)
+        return within(call)
+    except bounds.BeyondError as error:
+        error.case = case
+        raise
 
 
 @lru_cache(64)
@@ -290,9 +305,24 @@ def examine(exercise: Exercise, answer: object, seed: int = 0) -> int:
     cases = _drawn(exercise, seed)
     if exercise.drive is None and (order := _other_order(answer, cases[0])):
         raise Wrong(_says(exercise, *order))
+    check = bounds.Check()
+    try:
+        return _examined(exercise, answer, cases, seed, check)
+    except bounds.BeyondError as error:
+        raise Wrong(_says(exercise, *_beyond(exercise, error), error.case, answer=answer)) from None
+    except (Wrong, BrokenCheckError):
+        raise
+    except Exception as error:  # as of a text that raises when it is to be shown
+        hint = "Plain numbers, texts and tensors can be, and lists of those."
+        raise Wrong(_says(exercise, "what it returns cannot be compared", hint)) from error
+    finally:
+        check.tell()
+
+
+def _examined(exercise: Exercise, answer: Callable, cases: Sequence[Case], seed: int, check: bounds.Check) -> int:
     tried, wrong, returned = [], [], []
     for case in cases:
-        outcome = attempt(exercise, answer, case)
+        outcome = attempt(exercise, answer, case, check)
         if isinstance(outcome.error, NotImplementedError) and not str(outcome.error):  # torch raises it with words
             blank = traceback.extract_tb(outcome.error.__traceback__)[-1].name
             called = f"calls {blank}, which" if blank not in (getattr(answer, "__name__", ""), "__init__") else ""
@@ -311,25 +341,37 @@ def examine(exercise: Exercise, answer: object, seed: int = 0) -> int:
             wrong.append(tried[-1])
     anew = []
     for old, new in _drawn_anew(exercise, cases, seed):
-        attempt(exercise, answer, old)  # of which something may be kept, as in a cell that calls it twice
-        anew.append((new, attempt(exercise, answer, new), _known(exercise, exercise.right, new)))
+        attempt(exercise, answer, old, check)  # of which something may be kept, as in a cell that calls it twice
+        anew.append((new, attempt(exercise, answer, new, check), _known(exercise, exercise.right, new)))
     for (case, outcome, _), result in zip(tried, returned, strict=True):
         if not same(result, outcome.result, 0.0):
             what = "what it has returned changes when it is called again"
             raise Wrong(_says(exercise, what, "Something is kept between calls: make the result anew in each.", case))
     if wrong:
-        raise Wrong(_diagnosis(exercise, answer, tried, wrong, seed))
+        raise Wrong(_diagnosis(exercise, answer, tried, wrong, seed, check))
     for one in anew:
         if not _agree(exercise, *one[1:]):
             what = "it is right, and wrong for other numbers of the same shapes"
             hint = "Is something kept from an earlier call, or fitted to what a check happened to show?"
             raise Wrong(_says(exercise, what, hint, *one, answer))
-    if exercise.banned and (name := _called(exercise, answer, cases[0])):
+    if exercise.banned and (name := _called(exercise, answer, cases[0], check)):
         hint = (
             "The numbers are right. But here it is to be written out, from smaller parts: then you know what is in it."
         )
         raise Wrong(_says(exercise, f"it calls {name}, which is not to be used", hint))
     return len(cases)
+
+
+def _beyond(exercise: Exercise, error: bounds.BeyondError) -> differences.Said:
+    if isinstance(error, bounds.TooLongError):
+        line = ""
+        while isinstance(error, bounds.TooLongError):  # the first, raised in the loop, may have been followed by others
+            line, error = _line(error) or line, error.__context__
+        hint = "Does a loop's condition never become false, or are there far too many tries? Print what changes in it."
+        return f"it has not ended after {bounds.SECONDS} s", f"{line}{hint}"
+    right = _known(exercise, exercise.right, error.case).result
+    what = f"it returns {_kind(error.args[0])}, which is too large to be compared"
+    return what, f"The most are {bounds.LARGEST:,} numbers. Here {_kind(right)} is wanted."
 
 
 def _copied(value: object) -> object:
@@ -360,7 +402,7 @@ def _drawn_anew(exercise: Exercise, cases: Sequence[Case], seed: int) -> list[tu
     return [(old, new) for old, new in pairs if not same(old.arguments, new.arguments, 0.0)][:MOST_FURTHER]
 
 
-def _called(exercise: Exercise, answer: Callable, case: Case) -> str | None:
+def _called(exercise: Exercise, answer: Callable, case: Case, check: bounds.Check) -> str | None:
     """What an answer calls of that which is banned, however it is imported or wrapped."""
     found = []
 
@@ -376,7 +418,7 @@ def _called(exercise: Exercise, answer: Callable, case: Case) -> str | None:
     before = sys.getprofile()
     sys.setprofile(watch)
     try:
-        attempt(exercise, answer, case)
+        attempt(exercise, answer, case, check)
     finally:
         sys.setprofile(before)
     return found[0] if found else None
@@ -401,14 +443,16 @@ def _changed(exercise: Exercise, answer: Callable, case: Case, outcome: Outcome)
 Tried = tuple[Case, Outcome, Outcome]  # an input, what the answer gave for it, and what is right
 
 
-def _diagnosis(exercise: Exercise, answer: Callable, tried: Sequence[Tried], wrong: Sequence[Tried], seed: int) -> Told:
+def _diagnosis(
+    exercise: Exercise, answer: Callable, tried: Sequence[Tried], wrong: Sequence[Tried], seed: int, check: bounds.Check
+) -> Told:
     wrong = sorted(wrong, key=lambda one: _short(one[1].result) == _short(one[2].result))  # first what can be seen
     case, outcome, wanted = wrong[0]
-    slip = _slip(exercise, answer, tried, seed)
+    slip = _slip(exercise, answer, tried, seed, check)
     if slip:
         return _says(exercise, slip.name, slip.hint, case, outcome, wanted, answer)
     what, hint = _symptom([(one.result, two) for _, one, two in wrong if not one.error], outcome)
-    again = attempt(exercise, answer, case)
+    again = attempt(exercise, answer, case, check)
     if not outcome.error and not _agree(exercise, outcome, again):
         what, hint = (
             "two calls with the same input give different results",
@@ -464,7 +508,9 @@ def _like_a_slip(exercise: Exercise, wrong: Sequence[Tried]) -> str | None:
     return f"On {many} inputs that fail it gives the same as this mistake: {best.name}. {best.hint}"
 
 
-def _slip(exercise: Exercise, answer: Callable, tried: Sequence[Tried], seed: int) -> Misconception | None:
+def _slip(
+    exercise: Exercise, answer: Callable, tried: Sequence[Tried], seed: int, check: bounds.Check
+) -> Misconception | None:
     """The misconception that explains the answer on every input tried, and on others that are drawn to be sure.
 
     Where several do, more are drawn to tell them apart; of those that cannot be told apart, the first in the list.
@@ -477,7 +523,7 @@ def _slip(exercise: Exercise, answer: Callable, tried: Sequence[Tried], seed: in
         if not found or (len({m.name for m in found}) == 1 and further > 1):
             break
         for case in _drawn(exercise, seed + further):
-            one = case, attempt(exercise, answer, case), _known(exercise, exercise.right, case)
+            one = case, attempt(exercise, answer, case, check), _known(exercise, exercise.right, case)
             found = [m for m in found if _gives(exercise, m, one)]
     return found[0] if found else None
 
@@ -736,8 +782,9 @@ ADVICE = {
 def ask(question: Question, answer: object) -> None:
     """Compares a value. Raises Wrong as `examine` does."""
     try:
-        same(answer, answer, 0.0)
-    except Exception:
+        bounds.refuse_large(answer)
+        bounds.Check()(lambda: same(answer, answer, 0.0))
+    except (Exception, bounds.BeyondError):
         what = f"it is of type {_type_name(answer)}, which cannot be compared"
         raise Wrong(_says(question, what, "Numbers, texts and lists of those can be.")) from None
     if answer is None or _has_blank(answer):
@@ -896,10 +943,11 @@ def _as_given(exercise: Exercise, answer: object, case: Case) -> Mapping[str, ob
     return {**{name: value for name, value in called.items() if name not in functions}, **made}
 
 
-def _line(error: Exception) -> str:
+def _line(error: BaseException) -> str:
     """The learner's line that raised an error, if it can be told."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not INSTALLED.search(frame.filename)]
-    return f"In the line `{frames[-1].line}`\n" if frames and frames[-1].line else ""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.line for frame in frames if frame.line and not INSTALLED.search(frame.filename)]
+    return f"In the line `{lines[-1]}`\n" if lines else ""
 
 
 def _first_difference(given: object, wanted: object) -> str:
@@ -973,6 +1021,8 @@ def _source(value: object) -> str | None:
     if isinstance(value, float):
         odd = {math.inf: "torch.inf", -math.inf: "-torch.inf"}
         return "torch.nan" if math.isnan(value) else odd.get(value) or repr(_rounded(value))
+    if isinstance(value, int) and value.bit_length() > 4 * LONGEST_SHOWN:
+        return None  # Python itself writes no number of thousands of digits
     if isinstance(value, bool | int | complex | str | None):
         return repr(value)
     if isinstance(value, Mapping):

@@ -8,9 +8,7 @@ package; the slips of this course (an axis, a transposition, a mask, a term left
 import ast
 import copy
 import random
-import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,10 +16,10 @@ import nbformat
 import torch
 
 from course_lib.checks import exercises
+from course_lib.checks.bounds import Check, TooLongError
 from course_lib.checks.engine import Exercise, Wrong, attempt, examine, same
 
 FURTHER = 12  # draws of inputs on which a mutant that passes is compared with the solution
-SECONDS = 20  # of computing, after which a mutant counts as one that does not end
 PASSED, EQUIVALENT, ENDLESS = "passed", "equivalent", "does not end"
 DESCRIBED, NOT_RIGHT = "named or described", "only not right"
 
@@ -303,33 +301,28 @@ RULES = {
 # ---- what the checks say ----
 
 
-class TooLongError(BaseException):
-    """Not an Exception: an attempt would take it for the answer's own."""
-
-
 def judged(solution: Solution, mutant: Mutant) -> str:
     """The check's message, or PASSED, EQUIVALENT or ENDLESS."""
     asked = exercises()[solution.name]
     try:
-        with at_most(SECONDS):
-            try:
-                answer = solution.made(mutant.source)
-            except Exception as error:
-                return f"{type(error).__name__} before it is called"
-            try:
-                examine(asked, answer)
-            except Wrong as wrong:
-                return str(wrong)
-            return PASSED if differs(asked, answer, solution.made(solution.source)) else EQUIVALENT
+        answer = solution.made(mutant.source)
+    except Exception as error:
+        return f"{type(error).__name__} before it is called"
+    try:
+        examine(asked, answer)
+        return PASSED if differs(asked, answer, solution.made(solution.source)) else EQUIVALENT
+    except Wrong as wrong:
+        return ENDLESS if "it has not ended after" in str(wrong) else str(wrong)
     except TooLongError:
         return ENDLESS
 
 
 def differs(asked: Exercise, answer: Callable, right: Callable) -> bool:
     """Whether an answer gives anything else than the solution on inputs drawn anew."""
+    check = Check()
     for seed in range(1, 1 + FURTHER):
         for case in asked.cases(torch.Generator().manual_seed(seed)):
-            one, other = attempt(asked, answer, case), attempt(asked, right, case)
+            one, other = attempt(asked, answer, case, check), attempt(asked, right, case)
             if bool(one.error) != bool(other.error):
                 return True
             if not one.error and not same(one.result, other.result, asked.tolerance):
@@ -337,22 +330,6 @@ def differs(asked: Exercise, answer: Callable, right: Callable) -> bool:
             if not one.error and not same(one.arguments, case.arguments, 0.0):
                 return True
     return False
-
-
-@contextmanager
-def at_most(seconds: int):
-    """Raises TooLongError in what takes longer."""
-
-    def ring(number, frame):
-        raise TooLongError
-
-    before = signal.signal(signal.SIGVTALRM, ring)  # of the process's own time: a busy machine changes nothing
-    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-        signal.signal(signal.SIGVTALRM, before)
 
 
 def described(said: str) -> bool:
