@@ -10,7 +10,7 @@ say) goes in by `write_from`, prompts by `write`, and texts to be gone on with b
 """
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import partial, wraps
 from itertools import count
 from typing import NamedTuple
 
@@ -59,6 +59,20 @@ def likeliest(logits: Float[Tensor, "batch size"]) -> Int[Tensor, " batch"]:
     return logits.argmax(-1)
 
 
+def exactly_k(draw: Callable) -> Callable:
+    """Of words equally likely at the k-th place, `draw` keeps those with the lower numbers, as `likeliest` does."""
+
+    @wraps(draw)
+    def drawn(logits, *, top_k: int | None = None, **settings):
+        if top_k is not None and 0 < top_k < logits.shape[-1]:
+            cut = logits.argsort(dim=-1, descending=True, stable=True)[:, top_k:]
+            logits = logits.scatter(-1, cut, -torch.inf)
+        return draw(logits, top_k=top_k, **settings)
+
+    return drawn
+
+
+@exactly_k
 @in_float32
 def draw(
     logits: Float[Tensor, "batch size"],
@@ -71,7 +85,7 @@ def draw(
     """Draws a word with p = softmax(logits / T), from all words or from the likeliest only.
 
     Args:
-        top_k: of the k likeliest (Fan et al. 2018).
+        top_k: of the k likeliest (Fan et al. 2018); of words that are equally likely, those with the lower numbers.
         top_p: of the fewest whose p together reach it, the likeliest first (Holtzman et al. 2020). With `top_k` too,
             p is that among the k.
     Raises:

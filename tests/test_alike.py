@@ -272,6 +272,17 @@ def test_a_word_may_be_forbidden_by_a_logit_of_minus_infinity(corpus):
     assert draw(torch.tensor([[0.0, -torch.inf]])).tolist() == [0]
 
 
+# ---- ties ----
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 6])
+def test_of_equal_words_exactly_k_are_kept_those_with_the_lower_numbers(k):
+    logits = torch.tensor([0.0, 1.0, 1.0, 0.0, 1.0, 1.0])
+    generator = torch.Generator().manual_seed(0)
+    drawn = draw(logits.expand(2_000, 6), top_k=k, generator=generator)
+    assert drawn.unique().tolist() == sorted([1, 2, 4, 5, 0, 3][:k])
+
+
 # ---- modes ----
 
 LOOKS = {

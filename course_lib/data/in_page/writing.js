@@ -82,12 +82,11 @@ class LanguageModel extends Layers {
   }
 }
 
-// The probabilities of the tokens that are drawn from, the likeliest first: of the k likeliest, with temperature, the
-// fewest that reach `top_p` together. At temperature 0 there is one.
+// The probabilities of the tokens that are drawn from, the likeliest first: of the k likeliest (of equals, those with the
+// lower numbers), with temperature, the fewest that reach `top_p` together. At temperature 0 there is one.
 function chances(logits, { temperature, top_k, top_p }) {
   if (!temperature) return [1];
-  const kth = logits[(top_k ?? logits.length) - 1];
-  const shares = softmax(logits.filter((logit) => logit >= kth).map((logit) => logit / temperature));
+  const shares = softmax(logits.slice(0, top_k ?? logits.length).map((logit) => logit / temperature));
   let kept = 0, reached = 0;
   while (kept < shares.length && reached < (top_p ?? Infinity)) reached += shares[kept++];
   return shares.slice(0, kept).map((share) => share / reached);
