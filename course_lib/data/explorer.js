@@ -34,6 +34,20 @@ function render({ model, el }) {
   const box = document.createElement("div");
   box.className = "am-controls";
 
+  // Keeps the room of the tallest frame, so that nothing jumps while a control is moved.
+  let measured;
+  function reserve() {
+    const size = `${frame.clientWidth} ${frame.querySelector("svg")?.currentCSSZoom}`; // a deck zooms its drawings
+    if (!frame.clientWidth || size === measured) return;
+    measured = size;
+    const trial = document.createElement("div");
+    trial.style.cssText = `position: absolute; visibility: hidden; width: ${frame.clientWidth}px`;
+    trial.innerHTML = Object.values(model.get("frames")).map((html) => `<div class="am-frame">${html}</div>`).join("");
+    frame.after(trial);
+    frame.style.minHeight = `${Math.max(...[...trial.children].map((each) => each.offsetHeight))}px`;
+    trial.remove();
+  }
+
   function draw() {
     const chosen = model.get("chosen");
     const shown = model.get("frames")[chosen.join(",")];
@@ -51,6 +65,7 @@ function render({ model, el }) {
       const shown = box.querySelector(`[data-value="${i}"]`);
       if (shown) shown.textContent = option;
     });
+    reserve();
   }
 
   controls.forEach(({ name, options, slider }, i) => {
@@ -72,6 +87,7 @@ function render({ model, el }) {
     if (slider) {
       const shown = document.createElement("output");
       shown.dataset.value = i;
+      shown.style.minWidth = `${Math.max(...options.map((option) => option.length))}ch`;
       box.append(shown);
     }
   });
@@ -82,6 +98,7 @@ function render({ model, el }) {
   el.setAttribute("aria-label", `Explorer: ${controls.map(({ name }) => name).join(", ")}`);
   el.append(box, frame, told, waiting);
   draw();
+  new ResizeObserver(reserve).observe(box); // which is as wide as the frame
 }
 
 export default { render };

@@ -185,6 +185,57 @@ def test_what_cannot_be_read_in_a_later_state_is_seen(page, address):
 
 # ---- what moves ----
 
+# Each control at its ends and between them, or pressed twice: how far that moves the control itself on the page.
+MOVED = """async () => {
+  const found = [], drawn = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  const place = (control) => {
+    const { x, y, width, height } = control.getBoundingClientRect();
+    return [x + scrollX, y + scrollY, width, height];
+  };
+  for (const control of document.querySelectorAll(".am-explorer :is(input, select, button, [role=option])")) {
+    if (!control.isConnected || !control.getClientRects().length) continue;
+    const before = place(control), [name, last] = control.type === "range" ? ["value", Number(control.max)]
+      : control.localName === "select" ? ["selectedIndex", control.length - 1] : [];
+    for (const value of name ? [0, last >> 1, last, control[name]] : [0, 1]) {
+      if (name) {
+        control[name] = value;
+        for (const kind of ["input", "change"]) control.dispatchEvent(new Event(kind, { bubbles: true }));
+      } else control.click();
+      await drawn();
+      const moved = Math.max(...place(control).map((number, i) => Math.abs(number - before[i])));
+      if (control.isConnected && moved > 1)
+        found.push(`${control.ariaLabel || control.textContent} at ${value}: ${moved}`);
+    }
+  }
+  return found;
+}"""
+SHIFTED = """() => {
+  globalThis.shifted = 0;
+  new PerformanceObserver((list) => {
+    for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) shifted += value;
+  }).observe({ type: "layout-shift", buffered: true });
+}"""
+
+
+@pytest.mark.parametrize("lesson", sweep([path.stem for path in lessons.find()], "08_language_models"))
+def test_no_control_moves_while_it_is_used(page, address, lesson):
+    page.emulate_media(reduced_motion="reduce")
+    visit(page, address, f"notebooks/{lesson}.html")
+    page.wait_for_function("!document.querySelector('.am-waiting')")
+    assert page.evaluate(MOVED) == []
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (390, 844)], ids=["a laptop", "a phone"])
+@pytest.mark.parametrize("name", ["index", "notebooks/08_language_models"])
+def test_a_page_keeps_its_layout_while_it_is_loaded(page, address, name, size):
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    page.add_init_script(f"({SHIFTED})()")
+    page.goto(f"{address}/{name}.html")
+    page.wait_for_selector(".am-in-page:not(.am-waiting) .am-frame")
+    page.wait_for_load_state("networkidle")
+    page.evaluate(TWO_FRAMES)
+    assert page.evaluate("shifted") <= 0.05
+
 
 @pytest.mark.parametrize("served", [True, False], ids=["from a server", "from a folder"])
 def test_an_explorer_lives_without_a_kernel(page, address, built_site, served, shoot):

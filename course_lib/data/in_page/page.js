@@ -36,8 +36,9 @@ function begin(what, { model, el }, start) {
   el.classList.add("am-explorer", "am-tells", "am-in-page", `am-${what.replaceAll(" ", "-")}`);
   el.setAttribute("role", "group");
   el.setAttribute("aria-label", `Explorer: a ${what} in the page`);
+  el.classList.add("am-waiting");
   el.append(make("p", {}, `The ${what} is being fetched (0.6 MB) …`));
-  fetched(model.get("name"), model).then(
+  fetched(model.get("name"), model).finally(() => el.classList.remove("am-waiting")).then(
     (spec) => start(model, el, spec),
     () => el.replaceChildren(`The ${what}'s weights were not found. \`make lab\` puts them where JupyterLab finds them, `
       + "and a running kernel sends them: run this cell again."),

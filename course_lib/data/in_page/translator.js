@@ -67,7 +67,10 @@ function start(model, el, spec) {
       toggle("beam of 4", () => state.beam > 1, () => change({ beam: state.beam > 1 ? 1 : 4, temperature: 0 }), { title: "keeps the four best beginnings, not only the best" })),
     ...(spec.heads > 1 ? [headGrid()] : []));
   const share = make("button", { type: "button", onclick: () => navigator.clipboard?.writeText(location.href)
-    .then(() => (share.textContent = "copied")) }, "copy the address of this");
+    .then(() => {
+      share.style.minWidth = `${share.offsetWidth}px`;
+      share.textContent = "copied";
+    }) }, "copy the address of this");
   const whole = toggle("all as it was", () => false, () => change({ ...given, sentence: state.sentence, at: state.at }));
   const apart = make("details", { open: model.get("apart") }, make("summary", {}, "Take it apart"), choices,
     make("div", { class: "am-choices am-ends" }, whole, ...(onPage ? [share] : [])));
@@ -135,6 +138,7 @@ function start(model, el, spec) {
     english.replaceChildren(...typed.map((word, place) => wordButton(word, "english", place)));
     const shown = written.french.map((word, place) => wordButton(word, "french", place));
     french.replaceChildren(...shown, ...(typed.length && !written.ended ? ["…"] : []));
+    reserve(typed.join(" "));
     clearInterval(timer);
     stage.classList.toggle("am-writing", !calm.matches);
     if (calm.matches) return;
@@ -145,6 +149,16 @@ function start(model, el, spec) {
       stage.classList.remove("am-writing");
       clearInterval(timer);
     }, 90);
+  }
+
+  // A sentence has its room once; whatever its French becomes then, the controls below stay where they are.
+  let roomFor;
+  function reserve(sentence) {
+    const now = `${stage.clientWidth} ${sentence}`;
+    if (!stage.clientWidth || now === roomFor) return;
+    roomFor = now;
+    stage.style.height = "";
+    stage.style.height = `${stage.offsetHeight}px`;
   }
 
   function wordButton(word, side, place) {
@@ -256,9 +270,12 @@ function start(model, el, spec) {
     path.setAttribute("marker-end", weight >= 0.1 ? `url(#translator-head-${head})` : "");
   }
 
-  new ResizeObserver(look).observe(stage);
+  new ResizeObserver(() => {
+    reserve(written.source.join(" "));
+    look();
+  }).observe(apart); // which is as wide as the stage
   const hint = make("p", { class: "am-hint" }, model.get("hint"));
-  el.replaceChildren(hint, make("div", { class: "am-type" }, examples, line, next, wrong), stage, said, same, apart);
+  el.replaceChildren(hint, make("div", { class: "am-type" }, examples, line, next, wrong), stage, same, apart, said);
   show();
 }
 

@@ -75,7 +75,7 @@ function start(model, el, spec) {
   const legend = make("p", { class: "am-legend" }, make("span", {}, make("i"), " the model’s own"), make("span", {}, make("b"), " what is drawn from"),
     make("span", {}, "▸ drawn"), make("small", {}, "Click a written token to see what it was drawn from. What you change then is written anew from there."));
   const controls = make("div", { class: "am-controls" }, ...knobs.flatMap(({ parts }) => parts));
-  const stage = make("div", { class: "am-frame" }, text, make("div", { class: "am-beside" }, make("div", {}, told, controls, another), make("div", {}, bars, legend)));
+  const stage = make("div", { class: "am-frame" }, text, make("div", { class: "am-beside" }, make("div", {}, controls, another, told), make("div", {}, bars, legend)));
 
   // ---- from a state to a text ----
 
@@ -137,7 +137,7 @@ function start(model, el, spec) {
     options.setAttribute("aria-busy", String(!done));
     told.textContent = `${typed.length} ${typed.length > 1 ? "tokens" : "token"} typed (bold), ${written.length} written.`
       + (done ? ` It stops at ${spec.longest}, the longest text that it was trained on.` : "");
-    if (text.offsetHeight) text.style.minHeight = `${text.offsetHeight}px`; // so that a shorter one moves nothing below
+    if (!done) text.scrollTop = text.scrollHeight;
     if (done) said.textContent = written.length ? `The model goes on: ${tokens.decode(written)}. ${told.textContent}` : "";
   }
 
