@@ -1,5 +1,7 @@
 """What is said of a result that no known slip explains: always something that is true of every input that failed."""
 
+import math
+
 import pytest
 import torch
 
@@ -52,6 +54,41 @@ def said(change, *wanted):
 )  # fmt: skip
 def test_what_relates_the_numbers_is_said(change, wanted, says):
     assert said(change, *wanted).startswith(says)
+
+
+SPARSE = torch.zeros(3, 4).index_put_((torch.tensor(1), torch.tensor(2)), torch.tensor(0.7071))
+RELATIONS = [
+    (lambda x: 2 * x, "every number is 2 times what is wanted"),
+    (lambda x: x / math.log(2), "every number is 1.443 times what is wanted"),
+    (lambda x: x.round(decimals=2), "the numbers are rounded to 2 decimal places"),
+    (lambda x: x.flip(-1), "the order along the last axis is turned round"),
+    (lambda x: x.flip(-2), "the order along the last axis but one is turned round"),
+    (lambda x: x.mT, "axes 1 and 0 stand in each other's places"),
+]
+
+
+@pytest.mark.parametrize(
+    "wanted", [(X, Y), (SPARSE, X, Y), (X.tril(), Y), (X.masked_fill(X > 1, -torch.inf), Y)],
+    ids=["any", "one not zero", "many zeros", "infinite"],
+)  # fmt: skip
+@pytest.mark.parametrize(("change", "says"), RELATIONS, ids=lambda one: one if isinstance(one, str) else "")
+def test_known_relations_are_described(change, says, wanted):
+    assert said(change, *wanted) == says
+
+
+def test_an_input_of_zeros_alone_hides_no_factor():
+    assert differences.of_numbers([(torch.zeros(2, 2), torch.zeros(2, 2)), (2 * X, X)])[0].startswith(
+        "every number is 2"
+    )
+
+
+def test_parts_of_parts_are_told_as_one_place():
+    def cases(generator):
+        return [Case("a pair", {"x": torch.randn(3, 4, generator=generator)})]
+
+    asked = Exercise("parts", "rnn_bottleneck", cases, lambda x: (x, (x, (x, x + 1))), "lesson 1")
+    with pytest.raises(Wrong, match=r"^✗ parts: in result\[1\]\[1\]\[0\], every sign is the other one\."):
+        examine(asked, lambda x: (x, (x, (-x, x + 1))))
 
 
 def test_what_holds_on_one_input_alone_is_not_said():

@@ -4,6 +4,7 @@ A relation is said only if it holds on every input that went wrong, so the learn
 Used by the engine alone.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from itertools import combinations, permutations
 
@@ -126,8 +127,15 @@ def _of_all_entries(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
         if all(_close(given, changed(wanted)) and not _close(wanted, changed(wanted)) for given, wanted in pairs):
             if changed is torch.zeros_like or any(given.any() for given, _ in pairs):
                 return what, hint
+    for digits in range(1, 5):
+        rounded = [(given, wanted, wanted.round(decimals=digits)) for given, wanted in pairs]
+        if all(_close(given, short) and not _close(wanted, short) for given, wanted, short in rounded):
+            places = "one decimal place" if digits == 1 else f"{digits} decimal places"
+            return f"the numbers are rounded to {places}", "Return them as they are."
     factors = [_factor(given, wanted) for given, wanted in pairs]
-    if None not in factors:
+    # Zeros are any multiple of zeros: an input that has no other numbers says nothing of the factor.
+    factors = [factor for factor in factors if factor != 0]
+    if factors and None not in factors:
         if max(factors) - min(factors) < 1e-4 * max(map(abs, factors)):
             return f"every number is {factors[0]:.4g} times what is wanted", "Which factor or divisor is it?"
         if max(wanted.numel() for _, wanted in pairs) > 1:
@@ -143,12 +151,14 @@ def _of_all_entries(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
 
 
 def _factor(given: Tensor, wanted: Tensor) -> float | None:
-    """What all wanted numbers are multiplied by; None if there is no such factor."""
-    there = wanted.abs() > 1e-6
-    if there.sum() < min(2, wanted.numel()) or given.isnan().any():
+    """What all wanted numbers are multiplied by, told by the largest; 0 where all are 0, None if there is no such factor."""
+    if not wanted.numel() or not wanted.isfinite().any():
         return None
-    factor = (given[there] / wanted[there])[0].item()
-    return factor if _close(given, factor * wanted) else None
+    at = wanted.abs().nan_to_num(0, 0, 0).argmax()
+    if wanted.flatten()[at] == 0:
+        return 0.0 if _close(given, wanted) else None
+    factor = (given.flatten()[at] / wanted.flatten()[at]).item()
+    return factor if factor and math.isfinite(factor) and _close(given, factor * wanted) else None
 
 
 CHANGES: Sequence[tuple[Callable[[Tensor], Tensor], str, str]] = (

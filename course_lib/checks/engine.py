@@ -609,7 +609,17 @@ def _symptom(pairs: Sequence[tuple[object, Outcome]], outcome: Outcome) -> diffe
             f"no {type(errors[0]).__name__} is raised",
             "This input is one to refuse. What does the exercise want then?",
         )
-    return _difference([(plain(given), plain(wanted.result)) for given, wanted in pairs if not wanted.error])
+    what, hint = _difference([(plain(given), plain(wanted.result)) for given, wanted in pairs if not wanted.error])
+    return NESTED.sub(_place, what), hint
+
+
+NESTED = re.compile(r"^(?:in result \d+ of \d+, ){2,}")  # parts of parts of a result
+
+
+def _place(found: re.Match) -> str:
+    """Where a part of a part is, as Python writes it."""
+    numbers = re.findall(r"result (\d+)", found[0])
+    return f"in result{''.join(f'[{int(number) - 1}]' for number in numbers)}, "
 
 
 def _difference(pairs: Sequence[tuple[object, object]]) -> differences.Said:
