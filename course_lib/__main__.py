@@ -194,7 +194,7 @@ def mutants(arguments):
     """[exercise ...]: change the reference solutions by rule, see what the checks say (all, or those named: 03)"""
     import torch
 
-    from course_lib.tools import lessons, mutants
+    from course_lib.tools import edges, lessons, mutants, rewrapped
 
     torch.set_num_threads(1)
     holes = []
@@ -202,9 +202,11 @@ def mutants(arguments):
         for name, became in mutants.report(notebook):
             counts = ", ".join(f"{len(those)} {kind}" for kind, those in became.items() if those)
             print(f"{name:<22}", counts, flush=True)
-            holes += [(name, one) for one in became[mutants.PASSED]]
-    for name, hole in holes:
-        print(f"\n{name}, {hole.what}:\n{hole.source}")
+            holes += [f"{name}, {one.what}:\n{one.source}" for one in became[mutants.PASSED]]
+        for told in (rewrapped.report(notebook), edges.report(notebook)):
+            holes += [hole for _, found in told for hole in found]
+    for hole in holes:
+        print(f"\n{hole}")
     sys.exit(bool(holes))
 
 

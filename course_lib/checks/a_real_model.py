@@ -400,6 +400,8 @@ def vector_cases(generator: torch.Generator) -> list[Case]:
     loud, loud_mask = given((2, 5, 3), 4)
     double, double_mask = given((3, 1, 2), 4)
     crossed, crossed_mask = given((4, 2), 3)
+    silent, silent_mask = given((3, 4), 2)
+    silent[:, 1] = 0
     inputs = [
         ("two sentences, of two tokens and of three", by_hand, up_to(2, 3)),
         ("one sentence without padding", *given((3,), 2)),
@@ -411,6 +413,7 @@ def vector_cases(generator: torch.Generator) -> list[Case]:
         ("padding in front", draw(3, 4, 3), up_to(2, 4, 1).flip(1)),
         ("large numbers under the padding", torch.where(loud_mask[:, :, None], loud, 300.0), loud_mask),
         ("more sentences", *given((some(1, 7), 7, some(1, 7), some(1, 7), some(1, 7)), 6)),
+        ("tokens whose state is 0", silent, silent_mask),
         ("float64", double.double(), double_mask),
         ("states that do not lie in order in memory", crossed.mT.contiguous().mT, crossed_mask),
     ]
@@ -491,6 +494,9 @@ SENTENCE_VECTOR.slip(
 SENTENCE_VECTOR.slip(
     "the largest numbers are taken, not the mean", "That is max pooling. Here every token counts alike."
 )(lambda states, mask: states.masked_fill(~mask[:, :, None], 0).amax(1))
+SENTENCE_VECTOR.slip(
+    "tokens whose state is 0 are not counted", "The mask alone says which tokens are there. A state may be 0, too."
+)(lambda states, mask: (states * mask[:, :, None]).sum(1) / (mask[:, :, None] & states.any(-1, True)).sum(1))
 SENTENCE_VECTOR.slip("the vectors are brought to length 1", "The mean as it is is wanted; a cosine comes later.")(
     pooled(finish=partial(F.normalize, dim=-1))
 )

@@ -149,7 +149,7 @@ class Question:
 def plain(value: object) -> object:
     """Arrays and numbers of any library as tensors, within lists, tuples and dicts too."""
     if isinstance(value, Tensor):
-        return value.detach()
+        return value.detach().to_dense()
     if isinstance(value, np.ndarray | np.generic):
         try:
             return torch.as_tensor(np.array(value, order="C"))  # torch has no negative steps, as of x[::-1]
@@ -209,12 +209,11 @@ def _same(given: object, wanted: object, tolerance: float, relative: float) -> b
     lists = isinstance(wanted, list) and isinstance(given, list)
     if lists and len(given) != len(wanted):
         return False
-    target = None if lists and _has_text(wanted) else _as_tensor(wanted)
+    target = None if lists and (_has_text(wanted) or _holds_parts(wanted)) else _as_tensor(wanted)
     if target is None:
         if lists:
             return all(map(lambda g, w: _same(g, w, tolerance, relative), given, wanted))
-        alike = isinstance(given, Iterator) or given == wanted  # an iterator is not used up
-        return type(given) is type(wanted) and alike
+        return type(given) is type(wanted) and (isinstance(given, Iterator) or _equal(given, wanted))
     numbers = _as_tensor(given)
     if (
         numbers is None
@@ -235,6 +234,14 @@ def _identical(given: object, wanted: object) -> bool:
     if isinstance(given, list):
         return len(given) == len(wanted) and all(map(_identical, given, wanted))
     return type(given) in (str, int, float, bool, type(None)) and given == wanted
+
+
+def _equal(given: object, wanted: object) -> bool:
+    """Whether two things of any type are equal; those that cannot tell, as objects that hold tensors, are not."""
+    try:
+        return bool(given == wanted)
+    except Exception:
+        return False
 
 
 # ---- trying an answer ----
@@ -337,7 +344,7 @@ def _examined(exercise: Exercise, answer: Callable, cases: Sequence[Case], seed:
         returned.append(outcome.result)
         outcome = replace(outcome, result=_copied(outcome.result))
         tried.append((case, outcome, wanted))
-        if not _agree(exercise, outcome, wanted):
+        if not _agree(exercise, outcome, wanted) or _misfit_of(outcome, wanted):
             wrong.append(tried[-1])
     anew = []
     for old, new in _drawn_anew(exercise, cases, seed):
@@ -448,9 +455,11 @@ def _diagnosis(
 ) -> Told:
     wrong = sorted(wrong, key=lambda one: _short(one[1].result) == _short(one[2].result))  # first what can be seen
     case, outcome, wanted = wrong[0]
-    slip = _slip(exercise, answer, tried, seed, check)
-    if slip:
+    off = any(not _agree(exercise, *one[1:]) for one in wrong)
+    if off and (slip := _slip(exercise, answer, tried, seed, check)):
         return _says(exercise, slip.name, slip.hint, case, outcome, wanted, answer)
+    if misfit := _misfit_of(outcome, wanted):
+        return _says(exercise, *misfit, case, outcome, wanted, answer)
     what, hint = _symptom([(one.result, two) for _, one, two in wrong if not one.error], outcome)
     again = attempt(exercise, answer, case, check)
     if not outcome.error and not _agree(exercise, outcome, again):
@@ -592,6 +601,105 @@ def _telling(exercise: Exercise, misconception: Misconception, one: Tried) -> bo
     return not same(free[0], free[2], exercise.tolerance)
 
 
+# ---- containers ----
+
+
+def _misfit_of(outcome: Outcome, wanted: Outcome) -> differences.Said | None:
+    return None if outcome.error or wanted.error else _misfit(outcome.result, wanted.result)
+
+
+def _misfit(given: object, wanted: object, place: str = "") -> differences.Said | None:
+    """What to say of a result, or of a part of it, in a container that no next cell could use; None if it can be used.
+
+    How many parts a list has, and the shape of an array, are no matter of the container.
+    """
+    it = f"`result{place}` is" if place else "it returns"
+    target, is_list = plain(wanted), isinstance(given, list | tuple)
+    is_array = isinstance(given, Tensor | np.ndarray) and given.ndim > 0 and _is_of_numbers(given)
+    if isinstance(target, list):
+        if is_list and isinstance(wanted, tuple) and len(given) != len(target):
+            return f"{it} {_things(given)}, not {len(target)}", "Which things are asked for, and in which order?"
+        if is_list and len(given) == len(target):
+            parts = enumerate(zip(given, wanted, strict=True))
+            return next(filter(None, (_misfit(*pair, f"{place}[{n}]") for n, pair in parts)), None)
+        fits = is_list or is_array or isinstance(given, np.ndarray)  # of texts
+    elif isinstance(target, str):
+        fits = isinstance(given, str)
+    elif isinstance(target, Tensor | bool | int | float):
+        number = _is_number(given) or isinstance(given, Decimal | Fraction)
+        fits = (
+            number
+            or (is_array and (_as_tensor(target).ndim > 0 or not place))
+            or (_as_tensor(target).ndim > 0 and is_list and _sizes(given) is not None)
+        )
+    else:
+        return None
+    if fits or given is None:
+        return None
+    kind = f"{len(target)} things" if isinstance(target, list) and _holds_parts(target) else _kind(target)
+    return f"{it} {_container(given)}, not {kind}", _unpacked(given)
+
+
+def _is_of_numbers(value: Tensor | np.ndarray | np.generic) -> bool:
+    """Whether an array holds real numbers, each of them."""
+    if isinstance(value, Tensor):
+        return value.layout == torch.strided and not value.is_complex()
+    return value.dtype.kind in "biuf"
+
+
+def _is_number(value: object) -> bool:
+    if isinstance(value, Tensor | np.ndarray | np.generic):
+        return value.ndim == 0 and _is_of_numbers(value)
+    return isinstance(value, bool | int | float)
+
+
+def _sizes(value: object) -> tuple[int, ...] | None:
+    """The shape of nested lists of numbers; None if they hold anything else, or their rows differ in length."""
+    if not isinstance(value, list | tuple):
+        return () if _is_number(value) else None
+    sizes = {_sizes(item) for item in value} or {()}
+    return (len(value), *sizes.pop()) if len(sizes) == 1 and None not in sizes else None
+
+
+def _container(value: object) -> str:
+    """In what a result comes, and what is odd in it."""
+    if isinstance(value, list | tuple):
+        many = f"a {'tuple' if isinstance(value, tuple) else 'list'} of {len(value)}"
+        if all(isinstance(item, Tensor) for item in value):
+            return f"{many} tensor{'s' * (len(value) != 1)}"
+        odd = [item for item in _leaves(value) if not _is_number(item)]
+        if odd:
+            return f"{many} with {_container(odd[0])} in it"
+        return many if _sizes(value) else f"{many} whose rows differ in length"
+    if isinstance(value, Tensor | complex | np.ndarray | np.generic) and torch.is_tensor(array := plain(value)):
+        if array.is_complex():
+            return "complex numbers" if array.ndim else "a complex number"
+        return f"a sparse {_kind(array).removeprefix('a ')}" if not _is_of_numbers(value) else _kind(value)
+    if isinstance(value, complex):
+        return "a complex number"
+    return "a function" if inspect.isroutine(value) else _kind(value)
+
+
+def _leaves(values: Sequence) -> Iterator[object]:
+    for item in values:
+        yield from _leaves(item) if isinstance(item, list | tuple) else [item]
+
+
+def _unpacked(value: object) -> str:
+    """How to get at what is in a container."""
+    if isinstance(value, Iterator):
+        return "Its values come one by one: put list() around it. Or is it yield, for return?"
+    if inspect.isroutine(value):
+        return "It is returned itself, not what it gives. Is it called?"
+    hint = "Look at what the exercise wants returned."
+    return (
+        f"{hint} `torch.stack` makes one tensor of many." if isinstance(value, list) and _holds_tensors(value) else hint
+    )
+
+
+# ---- symptoms ----
+
+
 def _symptom(pairs: Sequence[tuple[object, Outcome]], outcome: Outcome) -> differences.Said:
     """What is to be seen when no misconception is recognised.
 
@@ -625,14 +733,7 @@ def _place(found: re.Match) -> str:
 def _difference(pairs: Sequence[tuple[object, object]]) -> differences.Said:
     """In what results differ from what is wanted; the first pair decides of which kind they are."""
     given, target = pairs[0]
-    if isinstance(target, Tensor) and target.ndim and isinstance(given, list) and _holds_tensors(given):
-        hint = "Look at what the exercise wants returned. `torch.stack` makes one tensor of many."
-        return f"it returns {_things(given)}, not {_kind(target)}", hint
-    if isinstance(given, Iterator):
-        return (
-            f"it returns {_kind(given)}",
-            "Its values come one by one: put list() around it. Or is it yield, for return?",
-        )
+    near = (0.0, 0.0) if same(given, target, *NEARLY) else NEARLY
     if given is None:
         return "it returns nothing", "A function without a return statement gives None. Is the last line a return?"
     if isinstance(target, dict):
@@ -641,13 +742,12 @@ def _difference(pairs: Sequence[tuple[object, object]]) -> differences.Said:
         return next(
             _within(f"{name}: ", [(g[name], t[name]) for g, t in pairs])
             for name in target
-            if not same(given[name], target[name], *NEARLY)
+            if not same(given[name], target[name], *near)
         )
     numbers, right = _as_tensor(given), _as_tensor(target)
     if isinstance(target, list):
-        plain_list = right is not None and right.ndim == 1 and right.dtype == torch.int64
-        if plain_list and isinstance(given, list) and any(isinstance(item, list) for item in given):
-            return "there is a list within what it returns", "One plain list is wanted, of numbers alone."
+        if isinstance(given, list) and not _holds_parts(target) and any(isinstance(item, list) for item in given):
+            return "there is a list within what it returns", "One plain list is wanted, with no list in it."
         if _is_of_words(target) and _is_of_words(_listed(given)):
             lists = [(_listed(g), t) for g, t in pairs if isinstance(_listed(g), list) and isinstance(t, list)]
             return differences.of_lists(lists) or ("the entries are not right", STEP_BY_STEP)
@@ -657,14 +757,15 @@ def _difference(pairs: Sequence[tuple[object, object]]) -> differences.Said:
                 return f"it returns {_kind(given)}, not {len(target)} things", order
             if len(given) != len(target):
                 return f"it returns {_things(given)}, not {len(target)}", order
-            if not same(given, target, *NEARLY) and _exchanged(given, target):
+            if near == NEARLY and _exchanged(given, target):
                 return "the results stand in each other's places", order
             told = []
             for number in range(len(target)):
                 parts = [(g[number], t[number]) for g, t in pairs if isinstance(g, list) and len(g) == len(t)]
-                if parts := [part for part in parts if not same(*part, *NEARLY)]:
+                if parts := [part for part in parts if not same(*part, *near)]:
                     told.append(_within(f"in result {number + 1} of {len(target)}, ", parts))
-            return next((said for said in told if said[1] != STEP_BY_STEP), told[0])
+            if told:
+                return next((said for said in told if said[1] != STEP_BY_STEP), told[0])
     if isinstance(target, set | frozenset) and isinstance(given, set | frozenset):
         return _of_sets(given, target)
     if right is None:
@@ -703,6 +804,10 @@ def _is_small(case: Case) -> bool:
     tensors = [one for one in numbers if one is not None]
     counts = [value for value in case.arguments.values() if isinstance(value, int)]
     return sum(one.numel() for one in tensors) <= 4 * LARGEST_SHOWN and max(counts, default=0) <= LARGEST_SHOWN
+
+
+def _holds_parts(values: Sequence) -> bool:
+    return any(isinstance(item, Tensor | list) for item in values)
 
 
 def _things(values: Sequence) -> str:
@@ -1054,5 +1159,5 @@ def _source(value: object) -> str | None:
 def _in_order(values: set | frozenset) -> list:
     try:
         return sorted(values)
-    except TypeError:
+    except Exception:  # as tensors
         return sorted(values, key=repr)

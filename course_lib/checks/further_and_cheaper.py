@@ -1202,6 +1202,7 @@ def cache_cases(generator: torch.Generator) -> list[Case]:
         ("one set for all heads", 70, 3, 8, 1, 40, 16),  # so many that in thousands of millions they are no 0
         ("one byte a number", 50, 2, 6, 2, 30, 8),
         ("half a byte a number", 6, 3, 12, 4, 36, 4),
+        ("half a byte a number, and an odd count of them in the keys", 5, 3, 4, 1, 12, 4),
         ("one word", 1, 2, 4, 2, 12, 16),
         ("any model", some(5, 60), some(3, 20), 10, 5, 10 * some(3, 9), 8),
         ("any other model", some(60, 900), some(20, 40), 12, some(1, 3) * 2, 12 * some(11, 40), 32),
@@ -1257,6 +1258,10 @@ CACHE_BYTES.slip(
 CACHE_BYTES.slip(
     "the sets are not counted", "That is the cache of one set. Every set keeps keys and values of its own."
 )(kept(lambda n, L, h, g, d, b: 2 * n * L * d / h * b / 8))
+CACHE_BYTES.slip(
+    "bytes are rounded down before all are counted",
+    "Where a number has half a byte, an odd count of them leaves a rest. Divide last.",
+)(kept(lambda n, L, h, g, d, b: n * L * g * d // h * b // 8 * 2))
 CACHE_BYTES.slip("bits are counted, not bytes", "A byte has eight bits.")(
     kept(lambda n, L, h, g, d, b: 2 * n * L * g * d / h * b)
 )

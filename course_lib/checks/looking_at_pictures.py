@@ -924,10 +924,15 @@ def drive_through(answer, soft, hard, arriving):
     with torch.enable_grad():
         value = answer(leaf, hard)
     soft.copy_(leaf.detach())  # so that what was done to it is seen
+    if value is None:
+        return None
+    kind = value.type() if isinstance(value, torch.Tensor) else type(value).__name__
+    if not isinstance(value, torch.Tensor) or value.is_sparse or value.is_complex():
+        raise TypeError(f"{kind} comes back, not a tensor of decimal numbers, which alone carries a gradient")
     gradient = None
-    if isinstance(value, torch.Tensor) and value.requires_grad and value.shape == soft.shape:
+    if value.requires_grad and value.shape == soft.shape:
         (gradient,) = torch.autograd.grad(value, leaf, arriving, allow_unused=True)
-    return {"value": value.detach() if isinstance(value, torch.Tensor) else value, "gradient": gradient}
+    return {"value": value.detach(), "gradient": gradient}
 
 
 class Through(torch.autograd.Function):

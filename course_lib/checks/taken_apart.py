@@ -431,11 +431,12 @@ RIGHT_AFTER_THE_CUT = Question(
         Misconception("both fall to guessing", "Only one head is cut. Does the other one still look, and where?", [0.1, 0.1]),
         Misconception("half of it is left", "Half of the heads, but not half of every answer. Read each of the two bars by itself.", [0.5, 0.5]),
         Misconception("that is the weight of the heads", "The left picture shows where the heads look. What is asked for is the right picture.", [0.75, 0.1]),
+        Misconception("nothing is left of one", "Who guesses one of ten digits is right now and then. How high is the dotted line?", [0.0, 1.0]),
         Misconception("that is one number", "Two shares are asked for, in a list: for the digit before, and for the digit after.", 0.1),
         Misconception("half of it is left", "Guessing one of two gives a half. Of how many digits is this one?", [0.5, 1.0]),
     ),
     READING,
-    tolerance=0.1,
+    tolerance=0.08,
 )  # fmt: skip
 
 

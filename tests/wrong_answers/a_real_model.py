@@ -428,7 +428,7 @@ def unknown_is_added(word, known):
     return by_places(word, known)
 
 
-@wrong("split_word", "it returns something of type generator")
+@wrong("split_word", "it returns something of type generator, not a list")
 def one_by_one(word, known):
     yield from by_places(word, known)
 
@@ -677,7 +677,7 @@ def zeros_into_the_caller(states, mask):
     return states.sum(1) / mask.sum(1)[:, None]
 
 
-@wrong("sentence_vector", "it returns 5 things, not a tensor of shape (5, 6)")
+@wrong("sentence_vector", "it returns a list of 5 tensors, not a tensor of shape (5, 6)")
 def list_of_tensors(states, mask):
     return [own[its].mean(0) for own, its in zip(states, mask, strict=True)]
 
@@ -730,6 +730,12 @@ def in_plain_lists(states, mask):
         own = [states[b, i].tolist() for i in range(n) if mask[b, i]]
         rows.append([sum(numbers) / len(own) for numbers in zip(*own, strict=True)])
     return rows
+
+
+@wrong("sentence_vector", "tokens whose state is 0 are not counted")
+def states_that_are_not_zero(states, mask):
+    own = states * mask[:, :, None]
+    return own.sum(1) / (own.abs().sum(-1) > 0).sum(1, keepdim=True)
 
 
 # ---- nearest ----
@@ -1128,7 +1134,7 @@ def return_within_the_loop(weight, bias):
         return columns.T, own
 
 
-@wrong("unpacked", "it returns something of type zip")
+@wrong("unpacked", "it returns something of type zip, not 3 things")
 def zip_as_it_is(weight, bias):
     return zip(weight.T.chunk(3), bias.chunk(3), strict=True)
 
@@ -1352,7 +1358,7 @@ def other_names(weight, up, down, alpha):
     return weight + alpha / len(down) * up @ down
 
 
-@wrong("merged", "it returns 2 things, not a tensor of shape (2, 3)")
+@wrong("merged", "it returns a tuple of 2 tensors, not a tensor of shape (2, 3)")
 def both_ways(weight, down, up, alpha):
     return weight, alpha / len(down) * up @ down
 

@@ -50,7 +50,7 @@ def matrix_in_float32(pair, angle):
     return torch.tensor([[c, -s], [s, c]]) @ pair
 
 
-@wrong("turned", "it returns something of type map")
+@wrong("turned", "it returns something of type map, not a tensor of shape (2,)")
 def mapped(pair, angle):
     return map(float, by_matrix(pair, angle))
 
@@ -734,7 +734,7 @@ def heads_last(heads, queries, keys):
     return -powers(heads) * distances(queries, keys)[:, :, None]
 
 
-@wrong("alibi", "it returns 4 things, not a tensor of shape (4, 3, 3)")
+@wrong("alibi", "it returns a list of 4 tensors, not a tensor of shape (4, 3, 3)")
 def a_list_of_heads(heads, queries, keys):
     return [-slope * distances(queries, keys) for slope in powers(heads)]
 
@@ -1120,7 +1120,7 @@ def triu_without_a_minus(length, width):
     return square(length).tril().triu(width - 1)
 
 
-@wrong("window", "it returns something of type generator")
+@wrong("window", "it returns something of type generator, not a tensor of shape (6, 6)")
 def rows_one_by_one(length, width):
     return (row for row in two_loops(length, width))
 
@@ -1653,6 +1653,12 @@ for says, answer in (
 ):
     answer.__name__ = says.replace(" ", "_")
     wrong("cache_bytes", says)(answer)
+
+
+@wrong("cache_bytes", "bytes are rounded down before all are counted")
+def keys_in_whole_bytes(words, layers, heads, sets, model_size, bits):
+    keys = words * layers * sets * (model_size // heads) * bits // 8
+    return 2 * keys
 
 
 @right("cache_bytes")

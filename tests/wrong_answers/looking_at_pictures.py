@@ -198,7 +198,7 @@ def zipped(pictures, size):
     return torch.stack([pictures[:, r : r + size, c : c + size].flatten(1) for r, c in starts], 1)
 
 
-@wrong("patches", "it returns 6 things, not a tensor of shape (2, 6, 4)")
+@wrong("patches", "it returns a list of 6 tensors, not a tensor of shape (2, 6, 4)")
 def list_not_stacked(pictures, size):
     _, h, w = pictures.shape
     return [pictures[:, r : r + size, c : c + size].flatten(1) for r in range(0, h, size) for c in range(0, w, size)]
@@ -706,7 +706,7 @@ def context_returned(queries, keys):
     return torch.einsum("bn,bnd->bd", weights, keys.flatten(1, 2))
 
 
-@wrong("grid_weights", "it returns 2 things, not a tensor of shape (2, 2, 3)")
+@wrong("grid_weights", "it returns a tuple of 2 tensors, not a tensor of shape (2, 2, 3)")
 def weights_and_context(queries, keys):
     weights = by_logsumexp(queries, keys)
     return weights, torch.einsum("brc,brcd->bd", weights, keys)

@@ -32,7 +32,7 @@ def forgets_to_swap(x, heads):
     return x.unflatten(2, (heads, x.size(2) // heads))
 
 
-@wrong("split_heads", "it returns 2 things, not a tensor of shape (1, 2, 2, 2)")
+@wrong("split_heads", "it returns a list of 2 tensors, not a tensor of shape (1, 2, 2, 2)")
 def list_of_pieces(x, heads):
     return list(torch.chunk(x, heads, dim=-1))
 

@@ -867,7 +867,7 @@ def one_buffer(x, state, W_x, W_h, b, kept={}):  # noqa: B006
     return torch.tanh(x @ W_x.T + state @ W_h.T + b, out=out)
 
 
-@wrong("rnn_step", "it returns 2 things, not a tensor of shape (1, 2)")
+@wrong("rnn_step", "it returns a list of 2 tensors, not a tensor of shape (1, 2)")
 def output_and_state(x, state, W_x, W_h, b):
     new = torch.tanh(x @ W_x.T + state @ W_h.T + b)
     return new, new
@@ -919,7 +919,7 @@ def squeezes(x, mask, W_x, W_h, b):
     return sentence_by_sentence(x, mask, W_x, W_h, b).squeeze(-1)
 
 
-@wrong("read_batch", "it returns 3 things, not a tensor of shape (3, 3, 3)")
+@wrong("read_batch", "it returns a list of 3 tensors, not a tensor of shape (3, 3, 3)")
 def a_list_of_states(x, mask, W_x, W_h, b):
     return [*sentence_by_sentence(x, mask, W_x, W_h, b)]
 

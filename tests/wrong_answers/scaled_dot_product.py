@@ -804,7 +804,7 @@ def turned_as_numbers(scores, mask):
     return torch.nan_to_num(torch.softmax(scores.masked_fill((~m).bool(), -torch.inf), -1))
 
 
-@wrong("masked_softmax", "it returns 2 things, not a tensor of shape (2, 3)")
+@wrong("masked_softmax", "it returns a tuple of 2 tensors, not a tensor of shape (2, 3)")
 def weights_and_mask(scores, mask):
     return torch.softmax(scores.masked_fill(~mask, -torch.inf), -1).nan_to_num(), mask
 

@@ -369,6 +369,7 @@ wrong_value("right_after_the_cut", [0.1, 0.1], "both fall to guessing")
 wrong_value("right_after_the_cut", (0.5, 0.5), "half of it is left")
 wrong_value("right_after_the_cut", [0.5, 1], "half of it is left")
 wrong_value("right_after_the_cut", [0.77, 0.08], "that is the weight of the heads")
+wrong_value("right_after_the_cut", [0, 1], "nothing is left of one")
 wrong_value("right_after_the_cut", 0.09, "that is one number")
 wrong_value("right_after_the_cut", [0.3, 1.0], "entry 1 of [0.3, 1.0] is not right")
 right_value("right_after_the_cut", [0.09, 1.0])
@@ -647,7 +648,7 @@ def divides_by_the_larger(x, kept, share, training):
     return torch.where(kept, x / max(share, 1 - share), 0.0)
 
 
-@wrong("dropped", "it returns 2 things, not a tensor of shape (2,)")
+@wrong("dropped", "it returns a tuple of 2 tensors, not a tensor of shape (2,)")
 def hands_the_mask_on(x, kept, share, training):
     return (torch.where(kept, x / (1 - share), 0.0) if training and share < 1 else x if not training else 0 * x), kept
 

@@ -614,7 +614,7 @@ def without_start_once_it_has_words(scores, start, end, limit):
     return out
 
 
-@wrong("greedy_words", "there is a list within what it returns")
+@wrong("greedy_words", "`result[0]` is a list of 1, not a number")
 def one_word_in_a_list_each(scores, start, end, limit):
     words = []
     while len(words) < limit and [end] not in words:
@@ -680,7 +680,7 @@ def nothing_comes_out(log_p, start, end, width, limit):
     return best
 
 
-@wrong("beam_words", "there is a list within what it returns")
+@wrong("beam_words", "`result[0]` is a list of 2, not a number")
 def words_and_their_score(log_p, start, end, width, limit):
     return max(beam_with(log_p, start, end, width, limit, per_word), key=per_word)
 

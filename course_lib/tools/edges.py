@@ -1,0 +1,203 @@
+"""Tries values at the edges: dividends that leave a rest, a true 0, and the borders of a question's tolerance.
+
+Each makes wrong answers from a right one. What a check passes all the same is a hole in its inputs.
+"""
+
+import ast
+import copy
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from course_lib.checks import exercises
+from course_lib.checks.engine import Case, Exercise, Question, Wrong, ask, attempt, examine, plain, same
+from course_lib.tools.mutants import PASSED, Mutant, Solution, judged, replace, solutions
+
+BEYOND = 1.02  # tolerances that a value just off stands away
+SMALLEST = 1e-4  # of a value, where there is no tolerance
+NEVER_0 = "heads", "sets", "layers", "width", "model_size", "bits", "new"  # no model has such a size
+AS_0 = 0.05  # what is smaller may be read off a figure as 0
+
+
+# ---- divisions ----
+
+
+def divided_sooner(source: str) -> list[Mutant]:
+    """Divisions in whole numbers before one factor is multiplied: n * bits // 8 * 2 for 2 * n * bits / 8."""
+    tree = ast.parse(source)
+    given = assigned_once(tree)
+    found = {}
+    for place, node in enumerate(ast.walk(tree)):
+        if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div | ast.FloorDiv)):
+            continue
+        above = factors(node.left, given)
+        for number, factor in enumerate(above if len(above) > 1 else []):
+            rest = functools.reduce(lambda a, b: ast.BinOp(a, ast.Mult(), b), above[:number] + above[number + 1 :])
+            sooner = ast.BinOp(ast.BinOp(rest, ast.FloorDiv(), node.right), ast.Mult(), factor)
+            changed = copy.deepcopy(tree)
+            replace(changed, next(one for n, one in enumerate(ast.walk(changed)) if n == place), copy.deepcopy(sooner))
+            text = ast.unparse(ast.fix_missing_locations(changed))
+            found[text] = Mutant(f"line {node.lineno}: divided before {ast.unparse(factor)} is multiplied", text)
+    return list(found.values())
+
+
+def assigned_once(tree: ast.Module) -> dict[str, ast.expr]:
+    """What names stand for to which one line gives a product."""
+    lines = [node for node in ast.walk(tree) if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)]
+    names = [line.targets[0].id for line in lines]
+    return {line.targets[0].id: line.value for line in lines if names.count(line.targets[0].id) == 1}
+
+
+def factors(node: ast.expr, given: dict[str, ast.expr]) -> list[ast.expr]:
+    """What is multiplied in a product; a division in it is one factor, with what stands left of it."""
+    if isinstance(node, ast.Name) and node.id in given and len(parts := factors(given[node.id], given)) > 1:
+        return parts
+    match node:
+        case ast.BinOp(left, ast.Mult(), right):
+            return factors(left, given) + factors(right, given)
+        case ast.BinOp(left, ast.FloorDiv(), right):
+            *first, last = factors(left, given)
+            return [*first, ast.BinOp(last, ast.FloorDiv(), right)]
+    return [node]
+
+
+# ---- a true 0 ----
+
+
+@dataclass(frozen=True)
+class Zero:
+    """A right answer that takes a 0 for something that is not there, and what makes a case tell so."""
+
+    what: str
+    answer: Callable
+    edge: Callable[[Mapping], Mapping]
+
+
+def zeros(asked: Exercise, right: Callable) -> Iterator[Zero]:
+    """`number or 1`, and what a mask allows left out where another argument is 0; for each argument."""
+    case = asked.cases(torch.Generator().manual_seed(0))[0]
+    names = list(case.arguments)
+    if list(inspect.signature(right).parameters) != names:
+        return
+
+    def changing(name: str, change: Callable) -> Callable:
+        @functools.wraps(right)
+        def answer(*arguments):
+            given = dict(zip(names, arguments, strict=True))
+            return right(**given | {name: change(given)})
+
+        return answer
+
+    for name, value in case.arguments.items():
+        if isinstance(value, int | float) and not isinstance(value, bool) and name not in NEVER_0:
+            answer = changing(name, lambda given, name=name: given[name] or 1)
+            yield Zero(f"{name} or 1", answer, lambda given, name=name: {**given, name: type(given[name])(0)})
+        for other, x in case.arguments.items():
+            if name != other and isinstance(value, Tensor) and value.dtype == torch.bool and isinstance(x, Tensor):
+                if x.shape[: value.ndim] == value.shape:
+                    answer = changing(name, functools.partial(only_where, name, other))
+                    edge = functools.partial(zero_where, name, other)
+                    yield Zero(f"{name} only where {other} is not 0", answer, edge)
+
+
+def only_where(mask: str, other: str, given: Mapping) -> Tensor:
+    there = given[other] != 0
+    return given[mask] & (there.flatten(given[mask].ndim).any(-1) if there.ndim > given[mask].ndim else there)
+
+
+def zero_where(mask: str, other: str, given: Mapping) -> Mapping:
+    """The input with a 0 at the first place that the mask allows."""
+    x = given[other].clone()
+    x[tuple(given[mask].nonzero()[0])] = 0
+    return {**given, other: x}
+
+
+def matters(asked: Exercise, zero: Zero, case: Case) -> bool:
+    """Whether such a 0 is an input with a right result, and the answer gives another one."""
+    try:
+        case = Case(case.about, zero.edge(case.arguments))
+    except (IndexError, ValueError):
+        return False
+    wanted, given = attempt(asked, asked.right, case), attempt(asked, zero.answer, case)
+    tells = wanted.error is None and not is_empty_or_nan(wanted.result)
+    return tells and (given.error is not None or not same(given.result, wanted.result, asked.tolerance))
+
+
+def is_empty_or_nan(result: object) -> bool:
+    value = plain(result)
+    if isinstance(value, list):
+        return not value or any(map(is_empty_or_nan, value))
+    return isinstance(value, Tensor) and (not value.numel() or bool(value.isnan().any()))
+
+
+# ---- the borders of a question ----
+
+
+def beside(question: Question) -> Iterator[object]:
+    """Wrong values next to the right one: just beyond its tolerance, the next whole numbers, and 0."""
+    right = question.right()
+    target = plain(right)
+    target = target.tolist() if isinstance(target, Tensor) else target
+    for value, back in entries(target, lambda new: new):
+        for other in neighbours(value, question.tolerance):
+            yield back(other)
+
+
+def entries(value: object, back: Callable) -> Iterator[tuple[float, Callable]]:
+    """(number, what puts another one in its place) of each number in nested lists."""
+    if isinstance(value, list):
+        for place, item in enumerate(value):
+            put = lambda new, place=place: back([*value[:place], new, *value[place + 1 :]])  # noqa: E731
+            yield from entries(item, put)
+    elif isinstance(value, int | float):
+        yield value, back
+
+
+def neighbours(value: float, tolerance: float) -> list[float]:
+    off = tolerance * BEYOND + SMALLEST * max(1, abs(value))
+    found = [value - off, value + off]
+    if isinstance(value, int) and tolerance < 1:
+        found += [value - 1, value + 1]
+    return [*found, 0] if abs(value) > AS_0 else found
+
+
+# ---- what the checks say ----
+
+
+def passes(asked: Exercise | Question, answer: object) -> bool:
+    try:
+        (examine if isinstance(asked, Exercise) else ask)(asked, answer)
+    except Wrong:
+        return False
+    return True
+
+
+def holes(solution: Solution) -> Iterator[str]:
+    """Wrong answers at an edge that the check of an exercise passes."""
+    asked, right = exercises()[solution.name], solution.made(solution.source)
+    for mutant in divided_sooner(solution.source):
+        if judged(solution, mutant) == PASSED:
+            yield f"{solution.name}, {mutant.what}"
+    for zero in zeros(asked, right):
+        cases = asked.cases(torch.Generator().manual_seed(0))
+        if any(matters(asked, zero, case) for case in cases) and passes(asked, zero.answer):
+            yield f"{solution.name}, {zero.what}"
+
+
+def loose(lesson: str) -> Iterator[str]:
+    """Wrong values next to the right one that a question of a lesson passes."""
+    for name, asked in exercises().items():
+        if isinstance(asked, Question) and asked.lesson == lesson:
+            yield from (f"{name}, {value}" for value in beside(asked) if passes(asked, value))
+
+
+def report(notebook: Path) -> Iterator[tuple[str, list[str]]]:
+    """(exercise, its holes), and those of the questions last."""
+    for solution in solutions(notebook):
+        yield solution.name, list(holes(solution))
+    yield "questions", list(loose(notebook.stem.partition("_")[2]))

@@ -1,0 +1,109 @@
+"""Right results in other containers: refused by what came and what is wanted, or of use to the next cells."""
+
+import inspect
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from course_lib.checks import exercises
+from course_lib.checks.engine import Wrong, examine
+from course_lib.tools import lessons, mutants, rewrapped
+
+SAMPLE = 2  # containers of each exercise; `make mutants` tries all
+each_notebook = pytest.mark.parametrize("notebook", lessons.find(folder="exercises"), ids=lambda path: path.stem)
+
+
+def solution(name):
+    (notebook,) = [path for path in lessons.find(folder="exercises") if exercises()[name].lesson in path.name]
+    return next(one for one in mutants.solutions(notebook) if one.name == name)
+
+
+def said(name, wrap):
+    """What the check says if the solution's result is wrapped."""
+    one = solution(name)
+    with pytest.raises(Wrong) as caught:
+        examine(exercises()[name], rewrapped.Wrapped("", (), wrap).of(one.made(one.source)))
+    return str(caught.value).splitlines()[0].removeprefix(f"✗ {name}: ")
+
+
+def rows(pair):
+    return list(map(list, pair))
+
+
+@pytest.mark.parametrize(
+    ("name", "wrap", "message"),
+    [
+        ("read_and_asked", rows, "`result[0]` is a list of 2 tensors, not a tensor of shape (2, 3)."),
+        (
+            "go_on",
+            lambda result: (list(result[0]), result[1]),
+            "`result[0]` is a list of 1 tensor, not a tensor of shape (1, 3).",
+        ),
+        (
+            "go_on",
+            lambda result: (result[0], [rows(pair) for pair in result[1]]),
+            "`result[1][0][0]` is a list of 3 tensors, not a tensor of shape (3, 1).",
+        ),
+        (
+            "unpacked",
+            lambda pairs: [rewrapped.as_layer(pair) for pair in pairs],
+            "`result[0]` is something of type Linear, not 2 things.",
+        ),
+        ("merged", rewrapped.as_layer, "it returns something of type Linear, not a tensor of shape (2, 3)."),
+        (
+            "merged",
+            lambda result: dict(enumerate(result)).values(),
+            "it returns something of type dict_values, not a tensor of shape (2, 3).",
+        ),
+        (
+            "merged",
+            lambda result: result.to(torch.complex64),
+            "it returns complex numbers, not a tensor of shape (2, 3).",
+        ),
+        ("merged", rewrapped.of_leaves(str), "it returns a list of 2 with a text in it, not a tensor of shape (2, 3)."),
+        ("merged", rewrapped.one_short, "it returns a list of 2 tensors, not a tensor of shape (2, 3)."),
+        (
+            "merged",
+            lambda result: [result[0].tolist(), [1.0]],
+            "it returns a list of 2 whose rows differ in length, not a tensor of shape (2, 3).",
+        ),
+        (
+            "merged",
+            lambda result: result.to_sparse(),
+            "it returns a sparse tensor of shape (2, 3), not a tensor of shape (2, 3).",
+        ),
+        ("reach", complex, "it returns a complex number, not a number."),
+        ("look", set, "it returns something of type set, not 2 things."),
+        ("look", rewrapped.Own, "it returns something of type Own, not 2 things."),
+        ("merge_step", lambda result: [result], "it returns 1 thing, not 2."),
+    ],
+)
+def test_a_container_is_told_from_what_is_wanted(name, wrap, message):
+    assert said(name, wrap) == message
+
+
+def test_containers_are_tried_at_each_level():
+    result = torch.eye(2), [(torch.eye(3), torch.eye(3))]
+    ways = {one.way for one in rewrapped.wrapped(result)}
+    assert ways == {(), (0,), (1,), (1, None), (1, None, None)}
+    kinds = {type(one.of(lambda: result)()[0]) for one in rewrapped.wrapped(result) if one.way == (0,)}
+    assert kinds >= {list, tuple, np.ndarray, dict, nn.Linear, rewrapped.Own, type({}.values())}
+    assert list(inspect.signature(rewrapped.Wrapped("", (), list).of(lambda x, y: x)).parameters) == ["x", "y"]
+
+
+@each_notebook
+def test_a_refusal_says_what_came_and_what_was_wanted(notebook):
+    assert [hole for one in mutants.solutions(notebook) for hole in rewrapped.misled(one, SAMPLE)[0]] == []
+
+
+@pytest.mark.large
+@each_notebook
+def test_what_is_accepted_is_of_use_to_the_next_cells(notebook):
+    assert [hole for _, holes in rewrapped.report(notebook) for hole in holes] == []
+
+
+def test_a_later_cell_that_fails_is_named():
+    notebook = lessons.find(["05"], "exercises")[0]
+    assert rewrapped.unusable("add_positions", None, rewrapped.cells(notebook)) == ""
