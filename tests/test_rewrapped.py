@@ -1,5 +1,6 @@
 """Right results in other containers: refused by what came and what is wanted, or of use to the next cells."""
 
+import ast
 import inspect
 
 import numpy as np
@@ -63,7 +64,6 @@ def rows(pair):
             "it returns complex numbers, not a tensor of shape (2, 3).",
         ),
         ("merged", rewrapped.of_leaves(str), "it returns a list of 2 with a text in it, not a tensor of shape (2, 3)."),
-        ("merged", rewrapped.one_short, "it returns a list of 2 tensors, not a tensor of shape (2, 3)."),
         (
             "merged",
             lambda result: [result[0].tolist(), [1.0]],
@@ -105,5 +105,11 @@ def test_what_is_accepted_is_of_use_to_the_next_cells(notebook):
 
 
 def test_a_later_cell_that_fails_is_named():
-    notebook = lessons.find(["05"], "exercises")[0]
-    assert rewrapped.unusable("add_positions", None, rewrapped.cells(notebook)) == ""
+    def cell(source):
+        tree = ast.parse(source)
+        code = compile(tree, "cell", "exec")
+        return rewrapped.Cell(code, rewrapped.names(tree, ast.Load), rewrapped.names(tree, ast.Store), {})
+
+    there = {"f": cell("def f(): return 1"), "use": cell("x = f()"), "go_on": cell("x + 1"), "other": cell("1 / 0")}
+    assert rewrapped.unusable("f", lambda: 2, there) == ""
+    assert rewrapped.unusable("f", lambda: "2", there).startswith("go_on: TypeError")

@@ -140,7 +140,7 @@ def put(value: object, way: tuple, wrap: Callable) -> object:
     """The value, with that which is at the end of the way wrapped."""
     if not way:
         return wrap(value)
-    first, *rest = way
+    first, rest = way[0], way[1:]
     items = [put(item, rest, wrap) if first in (None, number) else item for number, item in enumerate(value)]
     return tuple(items) if isinstance(value, tuple) else items
 
@@ -268,6 +268,7 @@ def unusable(name: str, answer: Callable, of_notebook: dict[str, Cell]) -> str:
 # What came and what was wanted: of the container, of how much is in it, or of the values that it makes of others.
 NAMED = re.compile(
     r"(it returns|`result.*` is|the result has the wrong) .+, not .+|comes back, not a|not boolean|not whole numbers"
+    r"|infer dtype of|too many dimensions '"  # torch's own words, where a check needs a tensor to go on
     r"|in place of|in a row of their own|entry|entries are left out|there is a list within|ends too early"
 )
 
