@@ -583,8 +583,8 @@ def drive_masks(answer, source, target, pad):
         return given
     spread = []
     for mask, places in zip(given, ((n, n), (m, m), (m, n)), strict=True):
-        if mask is None:
-            spread.append(None)
+        if mask is None or (isinstance(mask, torch.Tensor) and mask.is_sparse):
+            spread.append(mask)
             continue
         mask = torch.as_tensor(mask)
         full = len(source), 2, *places
