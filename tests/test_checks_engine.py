@@ -343,6 +343,35 @@ def test_what_is_right_but_for_nan_is_not_taken_for_a_slip():
     assert said_of(asked, lambda x: x) == "✗ row: what is negative stays."
 
 
+def test_nothing_but_nan_is_like_no_slip():
+    asked = exercise(lambda x: x.exp())
+    asked.slip("0 is divided by 0", "Which divisor is 0?")(lambda x: x * torch.nan)
+    assert said_of(asked, lambda x: x - torch.nan) == "✗ row: the result holds NaN everywhere."
+
+
+def test_nan_of_a_slip_hides_no_other_number():
+    def naive(x):
+        return x.exp() / x.exp().sum(-1, keepdim=True)
+
+    rows = torch.tensor([[1.0, 2.0], [300.0, 299.0]])
+    asked = Exercise(
+        "share", "rnn_bottleneck", lambda generator: [Case("two rows", {"x": rows})], lambda x: x.softmax(-1), ""
+    )
+    asked.slip("large scores overflow", "exp(100) is too large.")(naive)
+    assert said_of(asked, naive) == "✗ share: large scores overflow."
+    assert "overflow" not in said_of(asked, lambda x: naive(x.clamp(max=50)))
+    assert "overflow" not in said_of(asked, lambda x: torch.where(x < 2, torch.nan, naive(x)))
+
+
+def test_what_has_become_of_a_slip_is_told_beside_its_name():
+    asked = exercise(lambda x: x.softmax(-1))
+    asked.slip("the softmax runs over the rows", "Each *row* must sum to 1.")(lambda x: x.softmax(0))
+    assert said_of(asked, lambda x: -x.softmax(0)) == (
+        "✗ row: the softmax runs over the rows; and besides, every sign is the other one."
+    )
+    assert "over the rows" not in said_of(asked, lambda x: -x.softmax(-1))
+
+
 def test_an_order_in_memory_hides_no_slip():
     def drawn(generator):
         x = torch.randn(4, 3, generator=generator)

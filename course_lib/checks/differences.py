@@ -32,6 +32,18 @@ def of_numbers(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
     return _of_some_entries(pairs) or _of_direction(pairs)
 
 
+def in_full(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
+    """What relates given numbers to others, such as a misconception's, in all pairs; nothing that leaves some unexplained."""
+    if any(one.is_complex() for pair in pairs for one in pair):
+        return None
+    pairs = [(given.double(), other.double()) for given, other in pairs]
+    if not _supported(pairs) or not any(given.any() for given, _ in pairs):
+        return None
+    if all(given.shape == other.shape for given, other in pairs):
+        return _of_all_entries(pairs) or _of_places(pairs)
+    return None
+
+
 def of_masks(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
     """What relates masks to the wanted ones, in all pairs."""
     there = torch.cat([given.flatten() for given, _ in pairs])
