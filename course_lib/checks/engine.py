@@ -678,7 +678,11 @@ def _telling(exercise: Exercise, misconception: Misconception, one: Tried) -> bo
 
 
 def _misfit_of(outcome: Outcome, wanted: Outcome) -> differences.Said | None:
-    return None if outcome.error or wanted.error else _misfit(outcome.result, wanted.result)
+    if outcome.error or wanted.error or not (said := _misfit(outcome.result, wanted.result)):
+        return None
+    lists = given, target = plain(outcome.result), plain(wanted.result)
+    moved = all(isinstance(one, list) for one in lists) and not same(*lists, *NEARLY) and _exchanged(given, target)
+    return None if moved else said  # in which order they are wanted is told elsewhere
 
 
 def _misfit(given: object, wanted: object, place: str = "") -> differences.Said | None:

@@ -1139,7 +1139,7 @@ def zip_as_it_is(weight, bias):
     return zip(weight.T.chunk(3), bias.chunk(3), strict=True)
 
 
-@wrong("unpacked", "two calls with the same input give different results")
+@wrong("unpacked", "`result[0]` is something of type Linear, not 2 things")
 def as_layers(weight, bias):
     layers = [nn.Linear(len(weight), len(weight)) for _ in range(3)]
     for layer, (own, shift) in zip(layers, turned_columns(weight, bias), strict=True):
