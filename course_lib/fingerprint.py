@@ -1,9 +1,9 @@
 """A hash of code and settings: equal while what a function computes is spelled the same.
 
-It covers the function, every function, class and constant of the course or the notebook that it refers to
-(and they in turn), and any data given with it. Comments, docstrings, layout and decorators do not count;
-packages from outside count by name only. A definition of the course is called by the last part of its module and
-its own name, so that a module may move into a folder.
+It covers the function, every function, class and constant of the course, the notebook or a file of your own that it
+refers to (and they in turn), and any data given with it: of an object all that it holds. Comments, docstrings, layout
+and decorators do not count; installed packages count by name only. A definition of the course is called by the last
+part of its module and its own name, so that a module may move into a folder.
 
 Nor does it count what local variables are called, what an error says, and a guard: an `if` without `else` that does
 nothing but raise. A guard changes no result that came out, unless something catches its error. So all of it counts in a
@@ -14,6 +14,7 @@ error that Python itself catches, such as StopIteration.
 import ast
 import builtins
 import copy
+import copyreg
 import dis
 import functools
 import hashlib
@@ -21,86 +22,211 @@ import importlib
 import inspect
 import itertools
 import linecache
+import secrets
 import sys
+import sysconfig
 import types
+import warnings
+import weakref
 from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePath
 from typing import NamedTuple
+
+from course_lib.files import ROOT
 
 # How runs are started, kept, found and shown; none of it decides what comes out.
 HOW = ("attention_map", "files", "fingerprint", "processes")
 
 
+UNSEEN = "unseen-"
+PLAIN = bool, int, float, str, bytes, range, types.NoneType
+
+
+class Unseen(ValueError):
+    """Something cannot be told from others of its kind."""
+
+
 def fingerprint(*things) -> str:
-    """16 hexadecimal digits for the things together: functions, classes, `functools.partial`, plain data.
+    """16 hexadecimal digits for the things together: functions, methods, classes, `functools.partial`, data, objects.
+
+    What cannot be looked into, such as an open file or a generator, equals nothing, not even itself: a warning says so,
+    and the digits are random and follow `UNSEEN`.
 
     >>> fingerprint(len, {"epochs": 8}) == fingerprint(len, {"epochs": 8}) != fingerprint(len, {"epochs": 9})
     True
     """
-    seen: dict[str, Definition] = {}
-    described = [_describe(thing, seen) for thing in things]
+    seen = Seen()
+    try:
+        described = [_describe(thing, seen) for thing in things]
+    except Unseen as error:
+        if str(error):
+            warnings.warn(f"{error}. So nothing made with it is read from the cache.", stacklevel=2)
+        return UNSEEN + secrets.token_hex(8)
     text = "\n".join([*described, *(f"{name}: {seen[name].source}" for name in sorted(seen))])
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _ours(thing) -> bool:
     parts = (getattr(thing, "__module__", None) or "").split(".")
-    return parts[0] in ("__main__", "course_lib") and parts[-1] not in HOW
+    if parts[0] in ("__main__", "course_lib"):
+        return parts[-1] not in HOW
+    if isinstance(thing, types.FunctionType):
+        return _your_own(thing.__code__.co_filename)
+    return _your_own(getattr(sys.modules.get(".".join(parts)), "__file__", None))
+
+
+@functools.cache
+def _your_own(file: str | None) -> bool:
+    """Whether it is a file of the reader's, and neither Python's nor an installed package's."""
+    paths, parts = sysconfig.get_paths(), Path(file or "").parts
+    inside = any(
+        Path(file or "").is_relative_to(paths[name]) for name in ("stdlib", "platstdlib", "purelib", "platlib")
+    )
+    return bool(file) and not (inside or "site-packages" in parts or "dist-packages" in parts or file[0] == "<")
 
 
 def name_of(thing) -> str:
     """What a function or class of the course or the notebook is called, wherever in the course its module lies."""
-    package, *parts = thing.__module__.split(".")
+    package, *parts = (thing.__module__ or "").split(".")
     return ".".join([package, *parts[-1:], thing.__qualname__])
 
 
 class Definition(NamedTuple):
-    """Where a function or class stands, and how it is spelled, with what it refers to."""
+    """A function or class, and how it is spelled, with what it refers to."""
 
-    module: str
+    thing: types.FunctionType | type
     source: str
 
 
-def _describe(thing, seen: dict[str, Definition], caught: bool = False) -> str:
+class Seen(dict[str, Definition]):
+    """Definitions by name, what each is called, and the objects around the one that is looked at."""
+
+    def __init__(self):
+        self.names: dict[tuple[int, bool], str] = {}
+        self.around: list = []
+
+
+def _describe(thing, seen: Seen, caught: bool = False) -> str:
     """In words; `caught` says that its errors may be, so that they count."""
-    thing = inspect.unwrap(thing)
+    if isinstance(thing, types.MethodType):
+        return _describe([thing.__func__, thing.__self__], seen, caught)
+    if isinstance(thing, types.BuiltinMethodType | types.MethodWrapperType):
+        if not isinstance(thing.__self__, types.ModuleType | type | None):
+            return _describe([thing.__name__, thing.__self__], seen, caught)
+    thing = inspect.unwrap(thing, stop=_is_of_your_class)
+    if isinstance(thing, types.FunctionType | type) and _ours(thing):
+        return _define(thing, seen, caught)
+    if not _is_of_your_class(thing):
+        if hasattr(thing, "__qualname__") and callable(thing):  # a generator has a name, too
+            package = (getattr(thing, "__module__", None) or "").split(".")[0]  # where in it differs by version
+            return f"{package}.{thing.__qualname__}"
+        if isinstance(told := getattr(thing, "fingerprint", None), str):
+            if told.startswith(UNSEEN):
+                raise Unseen
+            return told
+    if type(thing).__module__.split(".")[0] in ("numpy", "torch") and hasattr(thing, "tolist"):
+        return _numbers(thing)
+    if type(thing) in PLAIN:
+        return repr(thing)
+    around = [place for place, one in enumerate(seen.around) if one is thing]
+    if around:  # it holds itself
+        return f"what is {around[0]} deep"
+    seen.around.append(thing)
+    try:
+        return _held(thing, seen, caught)
+    finally:
+        seen.around.pop()
+
+
+def _is_of_your_class(thing) -> bool:
+    return _ours(type(thing)) and not type(thing).__module__.startswith("course_lib.")
+
+
+def _numbers(array) -> str:
+    """Of numpy and torch, with what the numbers do not show unless it is as usual."""
+    kind, is_tensor = str(array.dtype).removeprefix("torch."), hasattr(array, "requires_grad")
+    shown = "" if kind in ("float32" if is_tensor else "float64", "int64", "bool") else f" {kind}"
+    learned = is_tensor and array.requires_grad
+    try:
+        return repr(array.tolist()) + shown + ("" if learned == _is_parameter(array) else f" learned: {learned}")
+    except (NotImplementedError, RuntimeError):
+        raise Unseen(f"one {type(array).__name__} without plain numbers cannot be told from another") from None
+
+
+def _is_parameter(array) -> bool:
+    return type(array).__name__ == "Parameter"
+
+
+def _define(thing: types.FunctionType | type, seen: Seen, caught: bool) -> str:
+    """The name of a definition, which is in `seen` from then on."""
+    if (id(thing), caught) in seen.names:
+        return seen.names[id(thing), caught]
+    node, asked = _source(thing), caught
+    caught = caught or _catches(node)
+    first = name = name_of(thing) + (", whose errors are caught" if caught else "")
+    number = 1
+    while name in seen and seen[name].thing is not thing:
+        other = seen[name].thing.__module__
+        if other != thing.__module__:
+            raise ValueError(f"{other} and {thing.__module__} both define {first}; rename one of the modules")
+        number += 1  # such as the closures that a function returns
+        name = f"{first}, no. {number}"
+    seen.names[id(thing), asked] = name
+    if name not in seen:
+        seen[name] = Definition(thing, "")  # recursion ends here
+        node = node if caught else _without_guards(node)
+        used = dict(sorted(_used(thing, node).items()))
+        seen[name] = Definition(thing, _spelled(node) + _describe(used, seen, caught))
+    return name
+
+
+def _held(thing, seen: Seen, caught: bool) -> str:
+    """What a container or an object holds."""
     if isinstance(thing, functools.partial):
         return _describe((thing.func, thing.args, thing.keywords), seen, caught)
-    if isinstance(thing, types.FunctionType | type) and _ours(thing):
-        name, module = name_of(thing), thing.__module__
-        node = _source(thing)
-        caught = caught or _catches(node)
-        key = f"{name}, whose errors are caught" if caught else name
-        if key not in seen:
-            seen[key] = Definition(module, "")  # recursion ends here
-            node = node if caught else _without_guards(node)
-            used = dict(sorted(_used(thing, node).items()))
-            seen[key] = Definition(module, _spelled(node) + _describe(used, seen, caught))
-        if seen[key].module != module:
-            raise ValueError(f"{seen[key].module} and {module} both define {name}; rename one of the modules")
-        return key
-    if hasattr(thing, "__qualname__"):
-        package = (thing.__module__ or "").split(".")[0]  # where in it differs from version to version
-        return f"{package}.{thing.__qualname__}"
-    if hasattr(thing, "fingerprint"):
-        return thing.fingerprint
-    if isinstance(thing, dict):
+    if isinstance(thing, weakref.ref):
+        return _describe(thing(), seen, caught)
+    if isinstance(thing, PurePath):  # where the course lies differs by machine
+        return str(thing.relative_to(ROOT) if thing.is_relative_to(ROOT) else thing)
+    if type(thing) is dict:
         items = ((_describe(key, seen, caught), _describe(value, seen, caught)) for key, value in thing.items())
         return "{" + ", ".join(f"{key}: {value}" for key, value in items) + "}"
-    if isinstance(thing, list | tuple):
+    if type(thing) in (list, tuple):
         return "[" + ", ".join(_describe(item, seen, caught) for item in thing) + "]"
-    if isinstance(thing, set | frozenset):
+    if type(thing) in (set, frozenset):
         return "{" + ", ".join(sorted(_describe(item, seen, caught) for item in thing)) + "}"
-    if hasattr(thing, "tolist"):  # numbers of numpy and torch
-        return repr(thing.tolist())
-    if isinstance(thing, str | int | float | bytes | range | None):
-        return repr(thing)
-    return _describe([type(thing), getattr(thing, "__dict__", {})], seen, caught)
+    return _describe([type(thing), getattr(thing, "__dict__", {}), *_hidden(thing)], seen, caught)
+
+
+def _hidden(thing) -> list:
+    """What an object holds beside its `__dict__`, in slots or in what isn't written in Python, as pickle gets at it."""
+    kind, held = type(thing), object.__getstate__(thing)
+    try:
+        told = copyreg.dispatch_table.get(kind, lambda one: one.__reduce_ex__(2))(thing)
+    except Exception:
+        raise Unseen(f"one {kind.__name__} cannot be told from another: {thing!r:.80}") from None
+    if isinstance(told, str):
+        return [told]
+    made, given, state, *items = [*told, None][:5]
+    usual = made is copyreg.__newobj__ and len(given) == 1
+    more = [] if usual else [made, *(one for one in given if one is not kind)]
+    more += [list(each) for each in items if each is not None]
+    if not usual or kind.__getstate__ is not object.__getstate__:
+        more.append(state)
+    return [*more, held[1]] if isinstance(held, tuple) else more
 
 
 def _functions(thing) -> list[types.FunctionType]:
     """The function itself, or the methods that a class defines; what a dataclass generates has no source."""
     values = vars(thing).values() if isinstance(thing, type) else [thing]
-    found = [inspect.unwrap(getattr(value, "fget", value)) for value in values]
+    made = property | functools.cached_property | functools.partialmethod
+    parts = [
+        [getattr(value, part, None) for part in ("fget", "fset", "fdel", "func")]
+        if isinstance(value, made)
+        else [value]
+        for value in values
+    ]
+    found = [inspect.unwrap(function) for several in parts for function in several]
     found = [f for f in found if isinstance(f, types.FunctionType) and _ours(f)]
     return [f for f in found if f.__code__.co_filename != "<string>"]
 
@@ -115,27 +241,49 @@ def _used(thing, node: ast.AST) -> dict[str, object]:
     for function in _functions(thing):
         code = function.__code__
         cells = zip(code.co_freevars, function.__closure__ or (), strict=True)
-        names = function.__globals__ | {name: cell.cell_contents for name, cell in cells}
-        loaded = {*_loaded(code), *code.co_freevars} & said - {"__class__"}
-        used |= {name: names[name] for name in loaded if name in names}
+        names = function.__globals__ | {name: cell.cell_contents for name, cell in cells if cell != EMPTY}
+        loaded = {*_loaded(code), *code.co_freevars} - {"__class__"}
+        used |= {name: names[name] for name in loaded if name in names and (name in said or "__" in name)}
         used[f"{function.__name__}()"] = (function.__defaults__, function.__kwdefaults__)
+        attributes = {name: value for name, value in vars(function).items() if not name.startswith("__")}
+        used |= {f"{function.__name__}.": attributes} if attributes else {}
     if isinstance(thing, type):
         used |= {base.__name__: base for base in thing.__bases__}
-        own = {name: value for name, value in vars(thing).items() if not name.startswith("__")}
-        used |= {name: value for name, value in own.items() if not hasattr(value, "__get__")}
+        for name, value in vars(thing).items():
+            function = inspect.unwrap(value)
+            if not hasattr(value, "__get__"):
+                used |= {} if name.startswith("__") else {name: value}
+            elif not isinstance(function, types.FunctionType) or function.__code__.co_filename == "<string>":
+                continue
+            elif function.__qualname__ != f"{thing.__qualname__}.{name}" and (_ours(function) or name[0] != "_"):
+                used[name] = function  # put in from elsewhere
     parts = list(ast.walk(node))[::-1]  # in `course_lib.masks.causal_mask`, the module before the function
-    for part in (part for part in parts if isinstance(part, ast.ImportFrom)):
-        if (part.module or "").startswith("course_lib"):
-            module = importlib.import_module(part.module)
+    for part in parts:
+        if isinstance(part, ast.Import):
             for alias in part.names:
-                submodule = f"{part.module}.{alias.name}"
-                found = getattr(module, alias.name, None) or importlib.import_module(submodule)
+                name = alias.asname or alias.name.split(".")[0]
+                if module := _module(alias.name if alias.asname else name):
+                    used[name] = module
+        elif isinstance(part, ast.ImportFrom) and (module := _module(part.module or "")) and _looked_into(module):
+            for alias in part.names:
+                found = getattr(module, alias.name, None) or _module(f"{part.module}.{alias.name}")
                 used[alias.asname or alias.name] = found
     for part in (part for part in parts if isinstance(part, ast.Attribute)):
         module = used.get(ast.unparse(part.value))
-        if isinstance(module, types.ModuleType) and module.__name__.startswith("course_lib"):
-            used[ast.unparse(part)] = getattr(module, part.attr)
+        if isinstance(module, types.ModuleType) and _looked_into(module):
+            used[ast.unparse(part)] = getattr(module, part.attr, None)
     return {name: value for name, value in used.items() if not isinstance(value, types.ModuleType)}
+
+
+EMPTY = types.CellType()  # of a variable that has no value yet
+
+
+def _module(name: str) -> types.ModuleType | None:
+    return importlib.import_module(name) if name.startswith("course_lib") else sys.modules.get(name)
+
+
+def _looked_into(module: types.ModuleType) -> bool:
+    return module.__name__.startswith("course_lib") or _your_own(getattr(module, "__file__", None))
 
 
 def _loaded(code: types.CodeType) -> set[str]:
@@ -147,28 +295,55 @@ def _loaded(code: types.CodeType) -> set[str]:
 
 def _source(thing) -> ast.AST:
     """Its syntax tree."""
-    if isinstance(thing, type) and thing.__module__ != "__main__":
+    code = getattr(thing, "__code__", None)
+    if code is None and thing.__module__ != "__main__":
         files = [sys.modules[thing.__module__].__file__]
     else:  # a notebook's class without methods does not know its cell, so all cells are looked at
         cells = [name for name, entry in linecache.cache.items() if len(entry) == 4 and entry[1] is None]
-        files = [function.__code__.co_filename for function in _functions(thing)] or cells[::-1]
+        script = [file] if (file := getattr(sys.modules["__main__"], "__file__", None)) else []
+        files = [function.__code__.co_filename for function in _functions(thing)] or [*cells[::-1], *script]
+    lines = {function.__code__.co_firstlineno for function in _functions(thing)}
     for file in files:
-        node = _find(_parse("".join(linecache.getlines(file))), thing.__qualname__)
-        if node is not None:
-            return node
-    raise ValueError(f"the source of {thing.__qualname__} cannot be found; define it in a cell or a file")
+        tree = _parse("".join(linecache.getlines(file)))
+        if code and code.co_name == "<lambda>":
+            found = _lambdas(tree, code)
+        else:
+            found = _named(tree, (code.co_qualname if code else thing.__qualname__).replace("<locals>.", "").split("."))
+        if found:  # in a cell or a module the last one of a name counts, unless the line tells
+            return next((node for node in found if any(_first(node) <= n <= node.end_lineno for n in lines)), found[0])
+    if isinstance(thing, type) and not lines:  # made by a call, such as `namedtuple`, which wrote no code
+        return ast.Pass()
+    raise Unseen(f"the source of {thing.__qualname__} cannot be found; define it in a cell or a file")
 
 
 _parse = functools.lru_cache(maxsize=64)(ast.parse)
 
 
-def _find(tree: ast.AST, qualified: str) -> ast.AST | None:
-    """The last definition of that name: in a cell or a module the last one counts."""
-    for name in qualified.replace("<locals>.", "").split("."):
-        tree = next((node for node in reversed(list(_definitions(tree))) if node.name == name), None)
-        if tree is None:
-            return None
-    return tree
+def _first(node: ast.AST) -> int:
+    return min(part.lineno for part in [node, *getattr(node, "decorator_list", [])])
+
+
+def _named(tree: ast.AST, names: list[str]) -> list[ast.AST]:
+    """The definitions of that name, the last one first."""
+    if not names:
+        return [tree]
+    found = [node for node in reversed(list(_definitions(tree))) if node.name == names[0]]
+    return [inner for node in found for inner in _named(node, names[1:])]
+
+
+def _lambdas(tree: ast.AST, code: types.CodeType) -> list[ast.Lambda]:
+    """The one whose body the code's places lie in, of several on one line."""
+    places = [place for place in code.co_positions() if None not in place and place[2:] != (0, 0)]
+
+    def around(body: ast.AST) -> bool:
+        start, end = (body.lineno, body.col_offset), (body.end_lineno, body.end_col_offset)
+        return all(start <= place[::2] and place[1::2] <= end for place in places)
+
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno]
+    found = sorted((node for node in found if around(node.body)), key=lambda node: -node.body.col_offset)
+    if not places and len(found) > 1:
+        raise Unseen(f"several lambdas begin in line {code.co_firstlineno}; give each a line of its own")
+    return found
 
 
 def _definitions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.ClassDef]:

@@ -48,7 +48,8 @@ def figure(rows: int = 1, columns: int = 1, **options) -> tuple[Figure, Axes | n
 def show(fig: Figure, alt: str) -> None:
     """Displays the figure with a text that says what is to be seen, and closes it.
 
-    The picture's metadata keep that text, and how high its smallest letters are, in pixels.
+    The picture's metadata keep that text, how high its smallest letters are, in pixels, and how many marks of its
+    curves a legend covers.
 
     Raises ValueError if that text is missing.
     """
@@ -56,6 +57,7 @@ def show(fig: Figure, alt: str) -> None:
         raise ValueError("alt is empty; say in a sentence what is to be seen in the figure")
     drawn, picture = io.BytesIO(), io.BytesIO()
     fig.savefig(drawn, format="png", dpi=DPI)
+    covered = sum(_covered(ax) for ax in fig.axes)
     letters = [text.get_fontsize() for text in fig.findobj(Text) if text.get_visible() and text.get_text().strip()]
     plt.close(fig)
     # 256 colours of its own are enough for a plot, and a third of the bytes.
@@ -64,8 +66,25 @@ def show(fig: Figure, alt: str) -> None:
     data = {"image/png": base64.b64encode(picture.getvalue()).decode(), "text/plain": alt}
     # With its colours turned round, a curve remains the curve, but much in a heatmap would look like little.
     turns = not any(ax.images for ax in fig.axes)
-    about = {"alt": alt, "invertible": turns, "letters": round(min(letters, default=0) * DPI / 72, 1)}
+    about = {
+        "alt": alt,
+        "invertible": turns,
+        "letters": round(min(letters, default=0) * DPI / 72, 1),
+        "covered": covered,
+    }
     display(data, metadata={"image/png": about}, raw=True)
+
+
+def _covered(ax: Axes) -> int:
+    """How many marks of the curves lie under the legend."""
+    if ax.get_legend() is None:
+        return 0
+    ax.figure.draw_without_rendering()
+    box = ax.get_legend().get_window_extent()
+    marks = np.concatenate(
+        [line.get_transform().transform(line.get_xydata()) for line in ax.lines] or [np.empty((0, 2))]
+    )
+    return int(sum(box.contains(*mark) for mark in marks))
 
 
 def show_table(*rows: Sequence) -> None:

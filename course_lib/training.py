@@ -1,9 +1,10 @@
 """Training: Adam, a schedule of the learning rate, clipped gradients, label smoothing, a seed, a cache."""
 
+import functools
 import math
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
 
@@ -15,7 +16,7 @@ from torch.optim.lr_scheduler import LambdaLR, LRScheduler, OneCycleLR
 from course_lib.corpus import Batch, Batches, Corpus
 from course_lib.decoding import greedy
 from course_lib.files import cache_folder, replacing
-from course_lib.fingerprint import fingerprint
+from course_lib.fingerprint import UNSEEN, fingerprint
 from course_lib.metrics import sentence_accuracy
 from course_lib.processes import Progress
 
@@ -48,8 +49,22 @@ def course_seed() -> int:
 Schedule = Callable[[torch.optim.Optimizer, int], LRScheduler]
 
 
+def _at_the_peak_if_alone(schedule: Schedule) -> Schedule:
+    """The schedule, but a single step is made at the optimizer's learning rate."""
+
+    @functools.wraps(schedule)
+    def whole(optimizer, steps):
+        return constant(optimizer, steps) if steps == 1 else schedule(optimizer, steps)
+
+    return whole
+
+
+@_at_the_peak_if_alone
 def one_cycle(optimizer: torch.optim.Optimizer, steps: int) -> LRScheduler:
-    """Up to the optimizer's learning rate in the first 30 % of the steps, down to almost 0 (Smith & Topin 2019)."""
+    """Up to the optimizer's learning rate in the first 30 % of the steps, down to almost 0 (Smith & Topin 2019).
+
+    A single step has the optimizer's learning rate, since almost 0 would teach nothing.
+    """
     return OneCycleLR(optimizer, max_lr=optimizer.defaults["lr"], total_steps=steps)
 
 
@@ -126,7 +141,47 @@ def next_token_loss(model: nn.Module, window: Int[Tensor, "batch window"]) -> Fl
     return cross_entropy(logits, window[:, 1:])
 
 
+class _Given:
+    """What a training is given to call; in the fingerprint it is as it was before that."""
+
+    def __init__(self, call: Callable):
+        self.call, self.fingerprint = call, fingerprint(type(call), call)
+
+    def __call__(self, *arguments):
+        return self.call(*arguments)
+
+
+class _GivenBatches(_Given):
+    """Raises ValueError: there are none."""
+
+    def __call__(self, generator: torch.Generator) -> Iterator:
+        some = False
+        for batch in self.call(generator):
+            some = True
+            yield batch
+        if not some:
+            raise ValueError(
+                "batches(generator) gave no batch; each call must give at least one, so if it returns an iterator "
+                "that is used up, let it make a new one"
+            )
+
+
+def _with_what_is_given(train: Callable) -> Callable:
+    """`train`, which notices when there are no batches, and keeps nothing that it could not find again."""
+
+    @functools.wraps(train)
+    def careful(build, batches, loss, **settings):
+        try:
+            return train(_Given(build), _GivenBatches(batches), loss, **settings)
+        finally:
+            for file in cache_folder().glob(f"{UNSEEN}*.pt"):
+                file.unlink(missing_ok=True)
+
+    return careful
+
+
 @torch.enable_grad()  # it may be called by a measurement, which needs no gradients
+@_with_what_is_given
 def train(
     build: Callable[[], nn.Module],
     batches: Callable[[torch.Generator], Iterable],
@@ -156,10 +211,11 @@ def train(
         seed: `course_seed()` if not given.
         label: what the progress bar calls it.
     Returns:
-        the model, on the CPU and in evaluation mode, and its history. The same call again, with the same code,
-        is read from the cache.
+        the model, on the CPU and in evaluation mode, and its history. The same call again, with the same code
+        and the same values in all that it uses, is read from the cache; where something can't be looked into,
+        such as an open file, a warning says so, and it is trained again.
     Raises:
-        ValueError: `steps` is not positive.
+        ValueError: `steps` is not positive, or a call of `batches` gives none.
         FloatingPointError: the loss is no longer finite.
     """
     if steps < 1:
@@ -232,11 +288,13 @@ def fit(
     """`train` for a translator: teacher forcing on the corpus, `epochs` times all of it, validated after each.
 
     Raises:
-        ValueError: `epochs` is not positive.
+        ValueError: `epochs` is not positive, or the corpus has no pairs to train on.
         FloatingPointError: the loss is no longer finite.
     """
     if epochs < 1:
         raise ValueError(f"epochs is {epochs}; it must be at least 1")
+    if not len(corpus.train):
+        raise ValueError("the corpus has no pairs to train on; give it at least one in `train`")
     batches = Batches(corpus, corpus.train, batch_size)
     return train(
         build,

@@ -37,6 +37,18 @@ def test_a_figure_says_whether_its_colours_may_be_turned_round(shown):
     assert [options["metadata"]["image/png"]["invertible"] for _, options in shown] == [True, False]
 
 
+def test_marks_under_a_legend_are_counted(shown):
+    for corner in ("upper left", "lower right"):
+        fig, ax = plotting.figure()
+        ax.plot([0, 1, 9], [9, 8.9, 0], "o", label="falls")
+        ax.axvline(20)
+        ax.legend(loc=corner)
+        plotting.show(fig, "Two marks in the upper left, one in the middle.")
+    fig, ax = plotting.figure()
+    plotting.show(fig, "Nothing, and no legend.")
+    assert [options["metadata"]["image/png"]["covered"] for _, options in shown] == [2, 0, 0]
+
+
 def test_a_figure_without_alt_text_is_refused():
     fig, _ = plotting.figure()
     with pytest.raises(ValueError, match="alt is empty"):

@@ -28,8 +28,18 @@ def test_results_come_by_name_in_the_given_order_and_are_announced_as_they_end()
     assert ended == [("fast", 2), ("slow", 1)]
 
 
-def test_two_run_at_a_time_and_none_of_them_here():
-    results = side_by_side({str(n): partial(wait_and_return, 0.2, n) for n in range(5)})
+def meet(folder, name, other):
+    """Waits until the other has begun, too; gives up after a minute."""
+    started = time.monotonic()
+    (folder / name).touch()
+    while not (folder / other).exists() and time.monotonic() < started + 60:
+        time.sleep(0.01)
+    return name, started, time.monotonic(), os.getpid()
+
+
+def test_two_run_at_a_time_and_none_of_them_here(tmp_path):
+    pairs = {"a": "b", "b": "a", "c": "d", "d": "c"}
+    results = side_by_side({name: partial(meet, tmp_path, name, other) for name, other in pairs.items()})
     spans = [(started, ended) for _, started, ended, _ in results.values()]
     at_once = [sum(start <= moment < end for start, end in spans) for moment, _ in spans]
     assert max(at_once) == 2

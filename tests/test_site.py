@@ -5,16 +5,18 @@ import shutil
 
 import jaxtyping
 import nbformat
+import numpy as np
 import pytest
 import test_house
 import yaml
 from markdown_it import MarkdownIt
+from matplotlib.patches import Rectangle
 from PIL import Image
 from test_notebooks import A_MACHINE
 
 from course_lib import claims, glossary
 from course_lib.files import DATA, ROOT
-from course_lib.tools import lessons, site
+from course_lib.tools import cards, lessons, site
 
 NAMES = [path.stem for path in lessons.find()]
 
@@ -212,6 +214,21 @@ def test_a_shared_picture_has_the_size_that_is_asked_for(source, name):
     with Image.open(file) as picture:
         assert picture.size == (1200, 630) and len(picture.getcolors()) > 20
     assert file.stat().st_size < 200_000
+
+
+@pytest.mark.parametrize("lines", [1, 2, 3, 4])
+def test_in_a_shared_picture_nothing_touches_the_text(tmp_path, lines):
+    def fill(ax):
+        ax.add_patch(Rectangle((0, 0), 1, 1, color="red"))
+
+    cards.share(tmp_path / "a.png", "A title", "word " * 14 * lines, fill)
+    with Image.open(tmp_path / "a.png") as picture:
+        pixels = np.asarray(picture.convert("RGB")).astype(int)
+    drawn = (pixels - (255, 0, 0) == 0).all(-1).any(1)
+    said = ((pixels < 250).any(-1) & ~(pixels[..., 0] > 250)).any(1)
+    (rows,) = np.where(drawn)
+    assert len(rows) > 200 and not said[rows[0] - 20 : rows[-1] + 5].any()
+    assert said[: rows[0]].any() and said[rows[-1] :].any()
 
 
 def told(context):

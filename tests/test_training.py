@@ -238,6 +238,26 @@ def test_one_cycle_goes_up_to_the_rate_and_down_to_almost_nothing():
     assert seen[0] < 0.03 and seen[-1] < 1e-4
 
 
+SCHEDULES = {"one cycle": one_cycle, "constant": constant, "warm-up": partial(inverse_square_root, warm_up=2)}
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+@pytest.mark.parametrize("steps", [1, 2, 3])
+def test_a_few_steps_teach_something(name, steps):
+    assert max(rates(SCHEDULES[name], steps)) >= 0.25
+    model, history = train(
+        partial(nn.Linear, 1, 1), points, squared_error, steps=steps, learning_rate=0.1, schedule=SCHEDULES[name]
+    )
+    torch.manual_seed(course_seed())
+    assert abs(model.weight - nn.Linear(1, 1).weight) > 0.04 and len(history.loss) == steps
+
+
+def test_a_translator_learns_from_a_single_batch(build, tiny):
+    model, history = fit(build, dataclasses.replace(tiny, train=tiny.train[:1]), epochs=1, learning_rate=0.01)
+    torch.manual_seed(course_seed())
+    assert len(history.loss) == 1 and (model.output.bias - build().output.bias).abs().max() > 0.005
+
+
 def test_constant_stays():
     assert rates(constant, 10) == [0.5] * 10
 
@@ -377,6 +397,19 @@ def test_the_cache_is_a_folder_of_your_own_unless_named(monkeypatch, tmp_path):
 def test_no_epochs_are_refused(build, tiny, epochs):
     with pytest.raises(ValueError, match=f"epochs is {epochs}; it must be at least 1"):
         fit(build, tiny, epochs=epochs)
+
+
+def test_no_pairs_are_refused(build, tiny):
+    with pytest.raises(ValueError, match="the corpus has no pairs to train on"):
+        fit(build, dataclasses.replace(tiny, train=()), epochs=1)
+
+
+@pytest.mark.parametrize("passes", [0, 1, 2])
+def test_batches_that_run_dry_are_refused(passes, empty_cache):
+    some = iter(list(points(torch.Generator())) * passes)
+    with pytest.raises(ValueError, match="batches.generator. gave no batch; .* used up"):
+        train(partial(nn.Linear, 1, 1), lambda generator: some, squared_error, steps=99, learning_rate=0.1)
+    assert list(empty_cache.glob("*.pt")) == []
 
 
 @pytest.mark.parametrize("bias", [math.nan, -math.inf])

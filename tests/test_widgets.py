@@ -14,17 +14,34 @@ from course_lib.widgets import in_page
 VIEW = "application/vnd.jupyter.widget-view+json"
 
 
-def test_on_demand_a_frame_is_computed_when_it_is_chosen():
+def test_on_demand_the_frames_of_a_choice_are_computed_when_it_is_made():
     computed = []
 
-    def frame(size):
-        computed.append(size)
-        return f"size {size}"
+    def frame(name, size):
+        computed.append(f"{name} {size}")
+        return computed[-1]
 
-    explorer = widgets.Explorer(frame, {"size": range(1000)}, start={"size": 7}, ahead=False)
-    assert (computed, explorer.shown()) == ([7], "size 7")
-    explorer.chosen = [3]
-    assert (computed, explorer.shown()) == ([7, 3], "size 3")
+    names = [str(number) for number in range(1000)]
+    explorer = widgets.Explorer(frame, {"name": names, "size": [1, 2]}, start={"name": "7"}, ahead=False)
+    assert (computed, explorer.shown()) == (["7 1", "7 2"], "7 1")
+    explorer.chosen = [3, 1]
+    assert (computed[2:], explorer.shown()) == (["3 1", "3 2"], "3 2")
+
+
+@pytest.mark.parametrize("ahead", [True, False])
+def test_a_slider_ends_with_its_sentence(ahead):
+    """Repeats at its end are dropped, and no others: a later slider still has something to say there."""
+
+    def frame(sentence, word, size):
+        return f"{sentence.split()[min(word, len(sentence.split())) - 1]} {size}"
+
+    controls = {"sentence": ["a a b", "a", "a b b a"], "word": range(1, 6), "size": [1, 2]}
+    explorer = widgets.Explorer(frame, controls, start={"sentence": "a a b"}, ahead=ahead)
+    assert {state.split(",")[1] for state in explorer.frames if state[0] == "0"} == {"0", "1", "2"}
+    assert {state.split(",")[2] for state in explorer.frames} == {"0", "1"}
+    if ahead:
+        assert {state.split(",")[1] for state in explorer.frames if state[0] == "1"} == {"0"}
+        assert {state.split(",")[1] for state in explorer.frames if state[0] == "2"} == {"0", "1", "2", "3"}
 
 
 @pytest.fixture
@@ -122,10 +139,40 @@ def test_a_prediction_is_compared_when_the_reader_answers_after_all_has_run(monk
         assert list(now.values()) == [f"<p>You predicted: <b>{said}</b>. Measured: <b>{n}</b>.</p>" for n in (12, 13)]
 
 
-def test_saved_widgets_have_the_module_of_today():
-    """Slides and site show widgets as they were saved; after a change of a module, `make notebooks` saves them anew."""
+def test_saved_widgets_are_those_of_today():
+    """Slides and site show widgets as they were saved: a field that was added since would be `undefined` there.
+
+    After a change of a class or its module, `make notebooks` saves them anew.
+    """
     every = widgets.Live.__subclasses__() + in_page.InPage.__subclasses__()
-    kinds = {kind._esm for kind in every if hasattr(kind, "_esm")}
-    for path in lessons.find():
-        models = nbformat.read(path, as_version=4).metadata.widgets[lessons.WIDGET_STATE]["state"].values()
-        assert {model["state"]["_esm"] for model in models if "_esm" in model["state"]} <= kinds, path.name
+    kinds = {kind._esm: kind for kind in every if hasattr(kind, "_esm")}
+    seen = set()
+    for path in [*lessons.find(), *lessons.find(folder="exercises")]:
+        saved = nbformat.read(path, as_version=4).metadata.get("widgets", {}).get(lessons.WIDGET_STATE, {"state": {}})
+        for state in (model["state"] for model in saved["state"].values() if "_esm" in model["state"]):
+            kind = kinds.get(state["_esm"])
+            assert kind and state["_css"] == kind._css, f"{path.name} has a widget whose module or style is an old one"
+            missing = kind.class_trait_names(sync=True) - state.keys()
+            assert not missing, f"{path.name} has a {kind.__name__} without {missing}"
+            seen.add(kind)
+    assert seen == set(kinds.values())
+
+
+@pytest.mark.parametrize("path", [*lessons.find(), *lessons.find(folder="exercises")], ids=lambda path: path.stem)
+def test_no_output_is_an_empty_box(path):
+    cells = nbformat.read(path, as_version=4).cells
+    outputs = [(cell.id, output) for cell in cells for output in cell.get("outputs", [])]
+    assert [name for name, output in outputs if not any(output.get("data", output).values())] == []
+
+
+@pytest.mark.parametrize("path", [*lessons.find(), *lessons.find(folder="exercises")], ids=lambda path: path.stem)
+def test_no_legend_covers_what_is_drawn(path):
+    """Of figures that were drawn before this was counted, nothing is known."""
+    cells = nbformat.read(path, as_version=4).cells
+    pictures = [
+        (cell.id, o.metadata["image/png"])
+        for cell in cells
+        for o in cell.get("outputs", [])
+        if "image/png" in o.get("metadata", {})
+    ]
+    assert [name for name, said in pictures if said.get("covered")] == []

@@ -43,10 +43,18 @@ def test_each_point_of_ink_is_drawn_once_as_dark_as_it_is():
     page, _ = drawn(widgets.caption_frame(PICTURE, WORDS, MAPS, 1))
     found = np.zeros((24, 24))
     for path in page.iter("path"):
-        if path.get("fill") == "#000":
+        if path.get("fill-opacity"):
             for x, y in re.findall(r"M([\d.]+) ([\d.]+)h11v11", path.get("d")):
                 found[round(float(y) / 11), round(float(x) / 11)] += float(path.get("fill-opacity"))
     assert np.allclose(found, np.ceil(4 * PICTURE) / 4)
+
+
+def test_ink_has_the_pages_colour_on_its_paper_within_a_frame():
+    """As an image of its own, where the page gives no colours, it is black on white."""
+    paths = list(drawn(widgets.caption_frame(PICTURE, WORDS, MAPS, 1))[0].iter("path"))
+    paper, *ink, frame = paths
+    assert paper.get("fill") == "var(--am-paper, #fff)" and frame.get("stroke") == "currentColor"
+    assert paper.get("d") == frame.get("d") and {path.get("fill") for path in ink} == {None}
 
 
 def test_real_scenes_are_shown_and_grids_that_are_not_square():

@@ -1,5 +1,5 @@
 // Draws controls, and below them the frame that belongs to what they say. Frames are computed in Python,
-// all beforehand or each when it is chosen.
+// all beforehand or, for each choice of the menus, when it is made.
 
 // A frame that differs from the shown one in attributes and texts alone is patched, so that its shapes glide (see
 // explorer.css); any other is swapped.
@@ -48,15 +48,33 @@ function render({ model, el }) {
     trial.remove();
   }
 
+  const states = () => Object.keys(model.get("frames")).map((state) => state.split(",").map(Number));
+  // A choice whose sliders do not go beyond the frames of what is chosen before them, and where each slider ends.
+  function fitted(chosen) {
+    let left = states();
+    const ends = [];
+    const fit = chosen.map((value, i) => {
+      ends[i] = left.length && controls[i].slider ? Math.max(...left.map((state) => state[i])) : controls[i].options.length - 1;
+      value = Math.min(value, ends[i]);
+      left = left.filter((state) => state[i] === value);
+      return value;
+    });
+    return [fit, ends];
+  }
+  // A menu with choices that have no frame; on a page without a kernel it can do nothing.
+  const rests = ({ slider, options }, i) => !slider && !model.send && new Set(states().map((state) => state[i])).size < options.length;
+  if (controls.some(rests)) waiting.textContent = "Here you see one choice of the menus. Other choices need a running kernel: start the course with make lab.";
+
   function draw() {
-    const chosen = model.get("chosen");
+    const [chosen, ends] = fitted(model.get("chosen"));
     const shown = model.get("frames")[chosen.join(",")];
     frame.style.filter = shown === undefined ? "grayscale(1)" : "";
-    waiting.hidden = shown !== undefined;
+    waiting.hidden = shown !== undefined && !controls.some(rests);
     if (shown !== undefined) show(frame, shown);
     told.textContent = [...frame.querySelectorAll("[role=img]")].map((drawing) => drawing.ariaLabel).join("; ");
     box.querySelectorAll("[data-control]").forEach((input, i) => {
       const option = controls[i].options[chosen[i]];
+      if (controls[i].slider) input.max = ends[i];
       input.value = chosen[i];
       if (controls[i].slider) {
         input.setAttribute("aria-valuetext", option);
@@ -75,12 +93,13 @@ function render({ model, el }) {
     input.dataset.control = i;
     input.dataset.lmSuppressShortcuts = "true"; // else JupyterLab takes the arrow keys
     input.setAttribute("aria-label", name);
-    if (slider) Object.assign(input, { type: "range", min: 0, max: options.length - 1, step: 1 });
+    input.disabled = rests(controls[i], i);
+    if (slider) Object.assign(input, { type: "range", min: 0, step: 1 });
     else options.forEach((option, n) => input.add(new Option(option, n)));
     input.addEventListener("input", () => {
       const chosen = [...model.get("chosen")];
       chosen[i] = Number(input.value);
-      model.set("chosen", chosen);
+      model.set("chosen", fitted(chosen)[0]);
       model.save_changes();
     });
     box.append(label, input);

@@ -301,11 +301,12 @@ def _rounded(value: float) -> float:
 def share(file: Path, title: str, sentence: str, draw: Callable[[Axes], object]) -> None:
     """A picture of 1200 × 630 pixels: title, sentence, and below them what `draw` puts on an axes without frame."""
     fig, ax = plotting.figure(figsize=(12, 6.3), dpi=100, layout="none")
-    ax.set_position((0.04, 0.05, 0.92, 0.58))
     ax.axis("off")
     draw(ax)
     fig.text(0.04, 0.94, title, size=38, weight="bold", va="top")
-    fig.text(0.04, 0.81, textwrap.fill(sentence, 74), size=21, va="top", linespacing=1.4)
+    told = fig.text(0.04, 0.81, textwrap.fill(sentence, 74), size=21, va="top", linespacing=1.4)
+    below = told.get_window_extent().y0 / fig.bbox.height - 0.04
+    ax.set_position((0.04, 0.1, 0.92, below - 0.1))
     if title != COURSE:
         fig.text(0.96, 0.03, COURSE, size=15, ha="right", color=plotting.COLOURS[0])
     drawn = io.BytesIO()

@@ -71,6 +71,8 @@ def save(path, notebook):
     notebook.metadata.update(kernelspec=KERNEL, language_info=language)
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
+        if "outputs" in cell:  # a line of progress that has wiped itself out is an empty box
+            cell.outputs = [output for output in cell.outputs if "data" not in output or any(output.data.values())]
     text = nbformat.writes(notebook)
     for number, model in enumerate(notebook.metadata.get("widgets", {}).get(WIDGET_STATE, {}).get("state", {})):
         text = text.replace(model, f"{number:032x}")

@@ -37,7 +37,7 @@ def caption_frame(picture: Tensor | np.ndarray, words: Sequence[str], maps: Tens
     weights, point, tall = maps[at], SIDE / width, SIDE * height / width
     shades = np.ceil(GREYS * np.clip(picture, 0, 1)).astype(int)
     ink = "".join(
-        f'<path fill="#000" fill-opacity="{shade / GREYS:g}" d="'
+        f'<path fill-opacity="{shade / GREYS:g}" d="'
         + "".join(
             f"M{column * point:g} {row * point:g}h{point:g}v{point:g}h-{point:g}z"
             for row, column in np.argwhere(shades == shade)
@@ -54,7 +54,10 @@ def caption_frame(picture: Tensor | np.ndarray, words: Sequence[str], maps: Tens
     row, column = np.unravel_index(weights.argmax(), weights.shape)
     where = f"largest weight {weights.max():.2f}, in row {row + 1}, column {column + 1} of {rows} × {columns}"
     shown = html.escape(words[at])
-    drawing = svg(SIDE, tall, f'<path d="M0 0h{SIDE}v{tall:g}H0z" fill="#fff"/>{ink}{light}')
+    frame = f"M.5 .5h{SIDE - 1}v{tall - 1:g}H.5z"
+    paper = f'<path d="{frame}" fill="var(--am-paper, #fff)"/>'  # ink is of the page's colour, also in the dark
+    edge = f'<path d="{frame}" fill="none" stroke="currentColor" stroke-opacity="0.6"/>'
+    drawing = svg(SIDE, tall, paper + ink + light + edge)
     said = " ".join(f"<b><u>{shown}</u></b>" if i == at else html.escape(own) for i, own in enumerate(words[: at + 1]))
     # A caption grows by a word, so a line is kept for the words to come.
     text = f'<div style="font-size:1.3em;min-height:4.5em">{said}</div><div>{where}</div>'

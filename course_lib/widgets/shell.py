@@ -56,14 +56,29 @@ widget.render({{ model, el: document.getElementById("{name}") }});
 </script>"""
 
 
+def _ended(frames: dict[tuple[int, ...], str], slider: int) -> dict[tuple[int, ...], str]:
+    """The frames without a slider's last values that repeat the one before: a short sentence has no ninth word."""
+    shown = {}  # for what is chosen up to the slider: the frames of all that is chosen after it
+    for state, frame in frames.items():
+        shown.setdefault(state[: slider + 1], []).append(frame)
+    ended, gone = set(), set()
+    for at in sorted(shown, reverse=True):
+        *before, value = at
+        if tuple(before) not in ended and shown[at] == shown.get((*before, value - 1)):
+            gone.add(at)
+        else:
+            ended.add(tuple(before))
+    return {state: frame for state, frame in frames.items() if state[: slider + 1] not in gone}
+
+
 class Explorer(Live):
-    """Controls, and the frame for what they say.
+    """Controls, and the frame for what they say. A slider ends where the frames no longer change.
 
     Args:
         frame: from a value for each control to HTML; called for every combination.
         controls: names, as they are shown, and their values in order; numbers get a slider, words a menu.
         start: the state shown first; the first values if not given.
-        ahead: False computes a frame only when it is chosen, which takes a running kernel.
+        ahead: False computes the frames of a menu's choice only when it is made, which takes a running kernel.
     Raises:
         ValueError: a control has no value, or `start` has a value that its control lacks.
     """
@@ -89,18 +104,26 @@ class Explorer(Live):
             if value not in controls.get(name, ()):
                 raise ValueError(f"{name} = {value!r} is none of {controls.get(name)}")
         chosen = [list(values).index(start.get(name, values[0])) for name, values in controls.items()]
-        states = itertools.product(*(range(len(values)) for values in controls.values())) if ahead else [chosen]
+        sliders = [not isinstance(values[0], str) for values in controls.values()]
 
-        def computed(state: Sequence[int]) -> dict[str, str]:
-            values = (values[i] for values, i in zip(controls.values(), state, strict=True))
-            return {",".join(map(str, state)): frame(*values)}
+        def computed(chosen: Sequence[int]) -> dict[str, str]:
+            several = [
+                range(len(values)) if ahead or slider else [i]
+                for values, slider, i in zip(controls.values(), sliders, chosen, strict=True)
+            ]
+            frames = {}
+            for state in itertools.product(*several):
+                frames[state] = frame(*(values[i] for values, i in zip(controls.values(), state, strict=True)))
+            for place, slider in enumerate(sliders):
+                frames = _ended(frames, place) if slider else frames
+            return {",".join(map(str, state)): shown for state, shown in frames.items()}
 
         super().__init__(
             controls=[
-                {"name": name, "options": [str(v) for v in values], "slider": not isinstance(values[0], str)}
-                for name, values in controls.items()
+                {"name": name, "options": [str(v) for v in values], "slider": slider}
+                for (name, values), slider in zip(controls.items(), sliders, strict=True)
             ],
-            frames={key: shown for state in states for key, shown in computed(state).items()},
+            frames=computed(chosen),
             chosen=chosen,
         )
 

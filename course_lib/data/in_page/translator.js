@@ -76,14 +76,13 @@ function start(model, el, spec) {
     make("div", { class: "am-choices am-ends" }, whole, ...(onPage ? [share] : [])));
 
   function headGrid() {
-    const cells = Object.entries(ATTENTIONS).map(([title, name]) => make("tr", {}, make("th", { scope: "row" }, title),
-      ...layers.flatMap((layer) => heads.map((head) => {
+    const rows = Object.entries(ATTENTIONS).flatMap(([title, name]) => layers.map((layer) =>
+      make("tr", {}, make("th", { scope: "row" }, `${title}, layer ${layer + 1}`), ...heads.map((head) => {
         const part = headName(name(layer), head);
         return make("td", {}, toggle(head + 1, () => state.off.includes(part), () => change({ off: flipped(state.off, part) }),
           { class: `am-head-${head}`, "aria-label": `${title}, layer ${layer + 1}, head ${head + 1}: switch off` }));
       }))));
-    const top = make("tr", {}, make("td"), ...layers.map((layer) => make("th", { scope: "col", colspan: spec.heads }, `layer ${layer + 1}`)));
-    return make("table", {}, make("caption", {}, "Single heads: click one to switch it off"), top, ...cells);
+    return make("table", {}, make("caption", {}, "Single heads: click one to switch it off"), ...rows);
   }
 
   // ---- from a state to French ----
@@ -120,6 +119,22 @@ function start(model, el, spec) {
     look();
   }
 
+  // Arcs need room beside the words. Where a line would be broken, the words stand below each other, in two columns.
+  // A sentence has its room once: whatever its French becomes then, the controls below stay where they are.
+  let roomFor;
+  function arrange() {
+    const now = `${stage.clientWidth} ${written?.source}`, begins = stage.clientWidth && now !== roomFor;
+    if (begins) {
+      roomFor = now;
+      stage.style.height = "";
+      stage.classList.remove("am-upright");
+    }
+    const broken = ({ children }) => children.length && children[children.length - 1].offsetTop > children[0].offsetTop;
+    stage.classList.toggle("am-upright", [english, french].some(broken));
+    if (begins) stage.style.height = `${stage.offsetHeight}px`;
+    look();
+  }
+
   function write(typed, key) {
     const { without, off, temperature, beam: width, seed } = state, began = performance.now();
     const choices = { ...WHOLE, off, temperature, beam: width, seed, even: without.includes("attention") };
@@ -138,7 +153,7 @@ function start(model, el, spec) {
     english.replaceChildren(...typed.map((word, place) => wordButton(word, "english", place)));
     const shown = written.french.map((word, place) => wordButton(word, "french", place));
     french.replaceChildren(...shown, ...(typed.length && !written.ended ? ["…"] : []));
-    reserve(typed.join(" "));
+    arrange();
     clearInterval(timer);
     stage.classList.toggle("am-writing", !calm.matches);
     if (calm.matches) return;
@@ -149,16 +164,6 @@ function start(model, el, spec) {
       stage.classList.remove("am-writing");
       clearInterval(timer);
     }, 90);
-  }
-
-  // A sentence has its room once; whatever its French becomes then, the controls below stay where they are.
-  let roomFor;
-  function reserve(sentence) {
-    const now = `${stage.clientWidth} ${sentence}`;
-    if (!stage.clientWidth || now === roomFor) return;
-    roomFor = now;
-    stage.style.height = "";
-    stage.style.height = `${stage.offsetHeight}px`;
   }
 
   function wordButton(word, side, place) {
@@ -254,26 +259,28 @@ function start(model, el, spec) {
       arcs.append(path);
     }
     const shift = spec.heads > 1 && !state.head ? 5 * (head - (spec.heads - 1) / 2) : 0;
-    const x = (button) => button.offsetLeft + button.offsetWidth / 2 + shift;
-    const top = (button) => button.offsetTop - 3, bottom = (button) => button.offsetTop + button.offsetHeight + 3;
+    const upright = stage.classList.contains("am-upright");
+    // Along the lines of words, and across them: before and behind a word.
+    const along = (button) => shift + (upright ? button.offsetTop + button.offsetHeight / 2 : button.offsetLeft + button.offsetWidth / 2);
+    const before = (button) => (upright ? button.offsetLeft : button.offsetTop) - 3;
+    const behind = (button) => (upright ? button.offsetLeft + button.offsetWidth : button.offsetTop + button.offsetHeight) + 3;
+    const point = (place, depth) => (upright ? `${depth} ${place}` : `${place} ${depth}`);
     let ends;
-    if (at.side !== side) ends = [top(from), bottom(to), (top(from) + bottom(to)) / 2, (top(from) + bottom(to)) / 2];
+    if (at.side !== side) ends = [before(from), behind(to), (before(from) + behind(to)) / 2, (before(from) + behind(to)) / 2];
     else {
-      const up = side === "english" ? -1 : 1, edge = up < 0 ? top : bottom;
-      const rise = up * (24 + Math.min(40, Math.abs(x(to) - x(from)) / 5));
+      const up = side === "english" && !upright ? -1 : 1, edge = up < 0 ? before : behind;
+      const rise = up * (24 + Math.min(upright ? 12 : 40, Math.abs(along(to) - along(from)) / 5));
       ends = [edge(from), edge(to), edge(from) + rise, edge(to) + rise];
     }
-    const spread = from === to ? 14 : 0; // a word that looks at itself: a loop
-    path.setAttribute("d", `M${x(from) - spread} ${ends[0]}C${x(from) - 2 * spread} ${ends[2]} ${x(to) + 2 * spread} ${ends[3]} ${x(to) + spread} ${ends[1]}`);
+    const spread = from === to ? (upright ? 7 : 14) : 0; // a word that looks at itself: a loop
+    path.setAttribute("d", `M${point(along(from) - spread, ends[0])}C${point(along(from) - 2 * spread, ends[2])} ${
+      point(along(to) + 2 * spread, ends[3])} ${point(along(to) + spread, ends[1])}`);
     path.setAttribute("stroke-width", (1 + 6 * weight).toFixed(2));
     path.setAttribute("opacity", (0.3 + 0.7 * weight).toFixed(2));
     path.setAttribute("marker-end", weight >= 0.1 ? `url(#translator-head-${head})` : "");
   }
 
-  new ResizeObserver(() => {
-    reserve(written.source.join(" "));
-    look();
-  }).observe(apart); // which is as wide as the stage
+  new ResizeObserver(arrange).observe(apart); // which is as wide as the stage
   const hint = make("p", { class: "am-hint" }, model.get("hint"));
   el.replaceChildren(hint, make("div", { class: "am-type" }, examples, line, next, wrong), stage, same, apart, said);
   show();
