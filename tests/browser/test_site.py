@@ -193,6 +193,7 @@ MOVED = """async () => {
     return [x + scrollX, y + scrollY, width, height];
   };
   for (const control of document.querySelectorAll(".am-explorer :is(input, select, button, [role=option])")) {
+    if (control.textContent.startsWith("copy")) continue;  // which asks for the clipboard
     if (!control.isConnected || !control.getClientRects().length) continue;
     const before = place(control), [name, last] = control.type === "range" ? ["value", Number(control.max)]
       : control.localName === "select" ? ["selectedIndex", control.length - 1] : [];
