@@ -82,9 +82,9 @@ class EncoderDecoder(nn.Module):
         """
         if mask is not None and mask.dtype != torch.bool:
             raise TypeError(f"the mask is {mask.dtype}; it must be torch.bool, True at the words")
-        if mask is not None and mask.shape != source.shape:
+        if mask is not None and mask.shape != source.shape[:2]:
             raise ValueError(
-                f"the mask has the shape {tuple(mask.shape)}; it must be the source's, {tuple(source.shape)}"
+                f"the mask has the shape {tuple(mask.shape)}; it must be the source's, {tuple(source.shape[:2])}"
             )
         embedded = self.source_embedding(source)
         if mask is None or mask.all():
