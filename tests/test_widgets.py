@@ -158,6 +158,16 @@ def test_saved_widgets_are_those_of_today():
     assert seen == set(kinds.values())
 
 
+@pytest.mark.parametrize("path", lessons.find(), ids=lambda path: path.stem)
+def test_no_saved_slider_goes_on_where_nothing_changes(path):
+    models = nbformat.read(path, as_version=4).metadata.widgets[lessons.WIDGET_STATE]["state"].values()
+    for state in (model["state"] for model in models if "frames" in model["state"]):
+        frames = {tuple(map(int, key.split(","))): shown for key, shown in state["frames"].items()}
+        for place, control in enumerate(state["controls"]):
+            if control["slider"]:
+                assert widgets.shell._ended(frames, place) == frames, control["name"]
+
+
 @pytest.mark.parametrize("path", [*lessons.find(), *lessons.find(folder="exercises")], ids=lambda path: path.stem)
 def test_no_output_is_an_empty_box(path):
     cells = nbformat.read(path, as_version=4).cells

@@ -160,3 +160,30 @@ def test_a_frame_of_the_same_build_is_patched_and_another_is_swapped(page):
     page.locator("[type=range]").press("ArrowRight")
     assert page.evaluate("first.isConnected") is False
     assert page.locator(".am-frame").inner_html() == "<b>3</b>"
+
+
+def test_a_slider_ends_with_the_chosen_sentence(page):
+    def frame(sentence, word):
+        return f"<b>{sentence.split()[min(word, len(sentence.split())) - 1]}</b>"
+
+    explorer = widgets.Explorer(frame, {"sentence": ["a b c d", "e f"], "word": range(1, 5)}, {"word": 4})
+    opened(
+        page, explorer._esm, explorer._css, {name: getattr(explorer, name) for name in ("controls", "frames", "chosen")}
+    )
+    slider, shown = page.locator("[type=range]"), page.locator(".am-frame")
+    assert (slider.get_attribute("max"), shown.inner_text()) == ("3", "d")
+    page.locator("select").select_option(index=1)
+    assert (slider.get_attribute("max"), slider.input_value(), shown.inner_text()) == ("1", "1", "f")
+    page.locator("select").select_option(index=0)
+    assert (slider.get_attribute("max"), shown.inner_text()) == ("3", "b")
+
+
+def test_menus_that_ask_a_kernel_say_so_where_there_is_none(page):
+    explorer = widgets.Explorer(lambda name, size: f"{name} {size}", {"name": ["a", "b"], "size": [1, 2]}, ahead=False)
+    opened(
+        page, explorer._esm, explorer._css, {name: getattr(explorer, name) for name in ("controls", "frames", "chosen")}
+    )
+    assert page.locator("select").is_disabled()
+    assert page.get_by_text("Other choices need a running kernel").is_visible()
+    page.locator("[type=range]").press("ArrowRight")
+    assert page.locator(".am-frame").inner_text() == "a 2"

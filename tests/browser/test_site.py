@@ -337,6 +337,110 @@ def test_a_lesson_begins_with_its_question_and_an_explorer(page, address, lesson
     shoot(page, f"site-{lesson}")
 
 
+# ---- in a hand ----
+
+FINGERED = "02_bahdanau_attention", "03_scaled_dot_product", "04_multi_head", "08_language_models"
+# For each sentence and each word of a translator: the arcs on which another word stands, so that it cuts them.
+CUT_ARCS = """() => {
+  const found = new Set(), menu = document.querySelector(".am-translator select");
+  const words = () => [...document.querySelectorAll(".am-translator .am-word")];
+  for (const { value } of [...menu.options].filter(({ value }) => value)) {
+    menu.value = value;
+    menu.dispatchEvent(new Event("input"));
+    words().forEach((_, i) => {
+      words()[i].click();
+      const boxes = words().map((word) => [word, word.getBoundingClientRect()]);
+      for (const path of document.querySelectorAll(".am-translator .am-arcs > path"))
+        for (let share = 0; share <= 1; share += 0.05) {
+          const { x, y } = path.getPointAtLength(share * path.getTotalLength()).matrixTransform(path.getScreenCTM());
+          for (const [word, { left, right, top, bottom }] of boxes)
+            if (left + 1 < x && x < right - 1 && top + 1 < y && y < bottom - 1)
+              found.add(`${value}: an arc of ${words()[i].textContent} runs under ${word.textContent}`);
+        }
+    });
+  }
+  return [...found].slice(0, 5);
+}"""
+# What is to be tapped and is smaller than a finger's tip; words of a running text may be.
+SMALL = """() => {
+  const inPage = ".content :is(button, select, input, textarea, summary, [role=slider], .start a, .counts a)";
+  const found = [...document.querySelectorAll(`${inPage}, .mobile-header :is(label, button)`)]
+    .filter((control) => !control.closest(".visually-hidden, .copybtn, .content-icon-container"))
+    .map((control) => (control.matches("[type=radio], [type=checkbox]") && control.closest("label")) || control)
+    .map((control) => [control, control.getBoundingClientRect()])
+    .filter(([, { width, height }]) => width && height && (width < 40 || height < 43.5))
+    .map(([{ localName, className }, { width, height }]) => `${localName}.${className} ${width} x ${height}`);
+  return [...new Set(found)];
+}"""
+
+
+@pytest.fixture
+def phone(browser):
+    """A page under a finger."""
+    size = {"width": 360, "height": 740}
+    context = browser.new_context(viewport=size, has_touch=True, is_mobile=True, reduced_motion="reduce")
+    yield context.new_page()
+    context.close()
+
+
+@pytest.mark.parametrize("width", [360, 430, 700, 1280])
+def test_no_word_cuts_an_arc(page, address, width):
+    page.set_viewport_size({"width": width, "height": 844})
+    page.emulate_media(reduced_motion="reduce")
+    visit(page, address, "index.html")
+    page.locator(".am-word").first.wait_for()
+    assert page.evaluate(CUT_ARCS) == []
+
+
+def test_a_word_that_cuts_an_arc_is_seen(page, address):
+    page.set_viewport_size({"width": 360, "height": 844})
+    page.emulate_media(reduced_motion="reduce")
+    visit(page, address, "index.html")
+    page.locator(".am-word").first.wait_for()
+    page.add_style_tag(content=".am-translator .am-line { flex-flow: row wrap !important; }")
+    assert page.evaluate(CUT_ARCS) != []
+
+
+@pytest.mark.parametrize("name", ["index", *(f"notebooks/{name}" for name in FINGERED), "glossary/claims"])
+def test_what_is_tapped_is_as_large_as_a_fingers_tip(phone, address, name):
+    visit(phone, address, f"{name}.html")
+    phone.wait_for_load_state("networkidle")
+    phone.evaluate("document.querySelectorAll('.am-in-page details').forEach((box) => (box.open = true))")
+    assert phone.evaluate(SMALL) == []
+
+
+def test_the_frame_of_a_prediction_runs_around_its_question(phone, address):
+    visit(phone, address, "notebooks/02_bahdanau_attention.html")
+    top = "(boxes) => boxes.map((box) => box.getBoundingClientRect().top)"
+    frames, questions = (phone.locator(f".am-prediction{part}").evaluate_all(top) for part in ("", " legend"))
+    gaps = [question - frame for frame, question in zip(frames, questions, strict=True)]
+    assert gaps and min(gaps) > 4
+
+
+# ---- what a script does not find ----
+
+NOT_FOUND = re.compile(r"\bundefined\b|\[object Object\]|in an explorer: .*\bNaN\b")  # the text speaks of NaN
+WORDS = """() => {
+  document.querySelectorAll("pre, code, script, style, mjx-container").forEach((box) => box.remove());
+  const explorers = [...document.querySelectorAll(".am-explorer")].map((box) => box.innerText.replaceAll("\\n", " "));
+  return [document.body.innerText, ...explorers.map((text) => `in an explorer: ${text}`)].join("\\n");
+}"""
+
+
+@pytest.mark.parametrize(
+    "name",
+    sweep(
+        dict.fromkeys([*(f"notebooks/{path.stem}" for path in lessons.find()), *KINDS]),
+        "notebooks/02_bahdanau_attention",
+    ),
+)
+def test_no_page_says_undefined(page, address, name):
+    visit(page, address, f"{name}.html")
+    page.wait_for_load_state("networkidle")
+    page.wait_for_function("!document.querySelector('.am-waiting')")
+    assert NOT_FOUND.findall(page.evaluate(WORDS)) == []
+
+
 # ---- the claims ----
 
 
