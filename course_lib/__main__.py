@@ -203,6 +203,8 @@ def mutants(arguments):
             counts = ", ".join(f"{len(those)} {kind}" for kind, those in became.items() if those)
             print(f"{name:<22}", counts, flush=True)
             holes += [(name, one) for one in became[mutants.PASSED]]
+        for line in mutants.report_on_slips(notebook):
+            print(line, flush=True)
     for name, hole in holes:
         print(f"\n{name}, {hole.what}:\n{hole.source}")
     sys.exit(bool(holes))

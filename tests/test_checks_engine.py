@@ -131,7 +131,8 @@ def crashes(x):
         (lambda x: "3", "it returns a text, not a tensor of shape (2,)"),
         (lambda x: (2 * x + 1)[None], "the numbers are right, but in the shape (1, 2) in place of (2,)"),
         (lambda x: x / 0 * 0, "the result holds NaN"),
-        (lambda x: 3 * x, "the numbers are not right"),
+        (lambda x: 5 - x, "the numbers are not right"),
+        (lambda x: 3 * x, "the one is forgotten; and besides, every number is 1.5 times what that gives"),
         (in_place, "it changes its argument x in place"),
         (7, "it is 7, not a function"),
         (lambda x: 2 * x.contiguous() + 1 if x.is_contiguous() else x.view(-1), "it raises RuntimeError: view size"),
@@ -341,6 +342,35 @@ def test_what_is_right_but_for_nan_is_not_taken_for_a_slip():
     nan = said_of(asked, lambda x: torch.where(x < 0, torch.nan, x))
     assert nan.startswith("✗ row: the result holds NaN")
     assert said_of(asked, lambda x: x) == "✗ row: what is negative stays."
+
+
+def test_nothing_but_nan_is_like_no_slip():
+    asked = exercise(lambda x: x.exp())
+    asked.slip("0 is divided by 0", "Which divisor is 0?")(lambda x: x * torch.nan)
+    assert said_of(asked, lambda x: x - torch.nan) == "✗ row: the result holds NaN everywhere."
+
+
+def test_nan_of_a_slip_hides_no_other_number():
+    def naive(x):
+        return x.exp() / x.exp().sum(-1, keepdim=True)
+
+    rows = [
+        Case(about, {"x": torch.tensor([x, x + 1])}) for about, x in (("small", 1.0), ("high", 99.0), ("low", -300.0))
+    ]
+    asked = Exercise("share", "rnn_bottleneck", lambda generator: rows, lambda x: x.softmax(-1), "lesson 1")
+    asked.slip("large scores overflow", "exp(100) is too large.")(naive)
+    assert said_of(asked, naive) == "✗ share: large scores overflow."
+    assert "overflow" not in said_of(asked, lambda x: naive(x.clamp(max=80)))
+    assert "overflow" not in said_of(asked, lambda x: torch.where(x == 2, torch.nan, naive(x)))
+
+
+def test_what_has_become_of_a_slip_is_told_beside_its_name():
+    asked = exercise(lambda x: x.softmax(-1))
+    asked.slip("the softmax runs over the rows", "Each *row* must sum to 1.")(lambda x: x.softmax(0))
+    assert said_of(asked, lambda x: -x.softmax(0)) == (
+        "✗ row: the softmax runs over the rows; and besides, every sign is the other one."
+    )
+    assert "over the rows" not in said_of(asked, lambda x: -x.softmax(-1))
 
 
 def test_an_order_in_memory_hides_no_slip():

@@ -1,9 +1,13 @@
 """The exercise notebooks: each is complete, and its student version fails at every blank and nowhere else."""
 
 import ast
+import importlib
+import itertools
+import math
 import os
 import re
 import sys
+import textwrap
 from pathlib import Path
 
 import nbformat
@@ -11,6 +15,7 @@ import pytest
 from nbclient import NotebookClient
 from nbconvert.exporters import NotebookExporter
 from traitlets.config import Config
+from wrong_answers import BANK
 
 from course_lib.checks import EXERCISED, Question, exercises
 from course_lib.curriculum import name_of
@@ -106,6 +111,108 @@ def test_the_student_version_holds_no_solution(path):
         if mark(before).get("solution"):
             assert ("raise NotImplementedError()" in after.source) or ("= ...  # YOUR ANSWER HERE" in after.source)
         assert after.cell_type == "markdown" or after.outputs == []
+
+
+# ---- the texts ----
+
+
+def told(path):
+    """(id, text with its hints, solutions) of each exercise in a notebook."""
+    found = []
+    for cell in read(path).cells:
+        if cell.cell_type == "markdown" and re.search("^##+ ", cell.source, re.MULTILINE):
+            found.append((cell.id, cell.source, []))
+        elif found and cell.cell_type == "markdown":
+            found[-1] = (found[-1][0], f"{found[-1][1]}\n{cell.source}", found[-1][2])
+        elif found and mark(cell).get("solution"):
+            found[-1][2].append(cell.source)
+    return found
+
+
+@each_source
+def test_a_letter_means_one_thing(path):
+    for name, text, _ in told(path):
+        shapes = ",".join(re.findall(r"(?:`|shape )\(([^`()]*,[^`()]*)\)", text))
+        assert not set(re.findall(r"place \$(\w)\$", text)) & set(re.findall(r"\b[a-zA-Z]\b", shapes)), name
+        for formula in re.findall(r"\$\$(.*?)\$\$", text, re.DOTALL):
+            indices = {letter for group in re.findall(r"_\{(\w(?:,\w)+)\}", formula) for letter in group.split(",")}
+            assert not indices & set(re.findall(r"(?<![a-zA-Z])([a-zA-Z])_", formula)), (name, formula)
+
+
+def without_names(node):
+    """A node's source, whatever its variables are called."""
+    for one in ast.walk(node):
+        if isinstance(one, ast.Name):
+            one.id = "name"
+    return ast.unparse(node)
+
+
+@each_source
+def test_the_hints_are_less_than_half_of_the_solution(path):
+    for name, text, solutions in told(path):
+        hints = "".join(re.findall("<details>.*?</details>", text, re.DOTALL))
+        shown = set()
+        for code in re.findall(r"```python\n(.*?)```", hints, re.DOTALL) + re.findall("`([^`\n]+)`", hints):
+            try:
+                shown.add(without_names(ast.parse(code)))
+            except SyntaxError:
+                continue
+        for solution in solutions:
+            whole = ast.parse(
+                textwrap.dedent(solution.split("### BEGIN SOLUTION\n")[1].split("### END SOLUTION")[0]).replace(
+                    "return ", ""
+                )
+            )
+            parts = {
+                without_names(node): len(list(ast.walk(node))) for node in ast.walk(whole) if hasattr(node, "lineno")
+            }
+            given = sum(size for part, size in parts.items() if size > 5 and part in shown)
+            assert given < len(list(ast.walk(whole))) / 2, (name, sorted(parts.keys() & shown))
+
+
+NUMBER = {name: getattr(math, name) for name in ("exp", "log", "sqrt", "sin", "cos", "tanh", "pi", "e")}
+
+
+def value(latex):
+    """The number that a formula without letters comes to; None of any other."""
+    if not re.search(r"\d", latex):
+        return None
+    text = latex.replace("{,}", "").replace("\\,", "").replace("\\cdot", "*").replace("\\times", "*").strip(" .,")
+    text = re.sub(r"\\[td]?frac\{([^{}]*)\}\{([^{}]*)\}", r"((\1)/(\2))", text)
+    text = re.sub(r"\\sqrt(\d|\{[^{}]*\})", r"sqrt(\1)", text)
+    text = text.replace("^", "**").replace("{", "(").replace("}", ")").replace("\\", "")
+    try:
+        return float(eval(text, {"__builtins__": {}}, NUMBER))
+    except (SyntaxError, NameError, TypeError, ValueError):
+        return None
+
+
+@pytest.mark.filterwarnings("ignore::SyntaxWarning")
+def test_what_the_formulas_compute_is_right():
+    tried = 0
+    for path in SOURCES:
+        for formula in re.findall(r"(?<![\\$])\$([^$\n]+)\$", "\n".join(text for _, text, _ in told(path))):
+            sides = formula.split("=")
+            for left, right in itertools.pairwise(sides):
+                if value(left) is not None and value(right) is not None:
+                    decimals = len(right.strip(" .,").partition(".")[2])
+                    assert abs(value(left) - value(right)) <= 0.5001 * 10**-decimals, (path.stem, formula)
+                    tried += 1
+    assert tried > 30, tried
+
+
+def test_what_a_hint_quotes_is_what_a_check_says():
+    for lesson in EXERCISED:
+        importlib.import_module(f"wrong_answers.{lesson}")
+    for path in SOURCES:
+        says = {answer.says for answer in BANK if exercises()[answer.exercise].lesson == name_of(path)}
+        text = "\n".join(text for _, text, _ in told(path))
+        for quoted in re.findall('<summary>(?:Hint: )?"([^"<]+)"</summary>', text):
+            parts = quoted.split("…")
+            assert any(all(part.strip() in said for part in parts) for said in says), (path.stem, quoted)
+
+
+# ---- in class, and in the browser ----
 
 
 BOOKKEEPING = {"nbgrader", "deletable", "editable"}  # what nbgrader notes in a cell: checksums, and what is locked

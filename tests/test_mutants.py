@@ -1,9 +1,11 @@
 """Mutants of the reference solutions: none passes, and what is said of them is more than that they are wrong."""
 
+import ast
+
 import pytest
 from sweeps import sweep
 
-from course_lib.checks import bounds
+from course_lib.checks import bounds, exercises
 from course_lib.tools import lessons, mutants
 
 SAMPLE = 10  # of each exercise; `make mutants` tries all
@@ -64,3 +66,37 @@ def test_a_mutant_that_never_ends_is_told_as_such(monkeypatch):
     monkeypatch.setattr(bounds, "SECONDS", 0)
     endless = mutants.Mutant("a loop", "def masked_softmax(scores):\n    while True:\n        pass")
     assert mutants.judged(mutants.Solution("masked_softmax", "", {}), endless) == mutants.ENDLESS
+
+
+# ---- misconceptions against each other, and two at once ----
+
+
+@pytest.mark.parametrize("name", sweep(exercises(), "turned", "merged", "straight_through", "read_batch", "patches"))
+def test_each_misconception_is_called_by_its_own_name(name):
+    assert mutants.confused(exercises()[name]) == []
+
+
+def test_what_an_exercise_called_alike_knows_is_named_here_by_what_is_true():
+    found = {mine: mutants.strangers(exercises()[mine]) for mine in ("rotary", "add_positions")}
+    sine_code = "the sinusoidal code is added"
+    assert found["rotary"] == [("add_positions", "the cosine stands before the sine", sine_code)]
+    assert found["add_positions"] == [
+        ("rotary", sine_code, mutants.PASSED),
+        ("rotary", sine_code, "the cosine stands before the sine"),
+    ]
+
+
+@pytest.mark.parametrize("name", sweep(["merged", "masked_softmax"], "merged"))
+def test_two_changes_at_once_get_no_false_name(name):
+    notebook = next(path for path in lessons.find(folder="exercises") if exercises()[name].lesson in path.stem)
+    solution = next(one for one in mutants.solutions(notebook) if one.name == name)
+    tried = list(mutants.doubled(solution, 8))
+    names = {slip.name for slip in exercises()[name].misconceptions}
+    assert len(tried) >= 4 and [one for one in tried if one[2] in names - {*one[:2]}] == []
+
+
+def test_two_changes_that_meet_are_not_joined():
+    base, one, other = map(ast.parse, ("f(x, y) + 1", "f(y, y) + 1", "f(x, y) + 2"))
+    assert ast.unparse(mutants.both(base, one, other)) == "f(y, y) + 2"
+    with pytest.raises(ValueError, match="the same place"):
+        mutants.both(base, one, ast.parse("f(z, y) + 1"))

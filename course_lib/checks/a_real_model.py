@@ -874,13 +874,14 @@ MERGED.slip("the numbers that go in are taken for r", RANK)(merging(lambda alpha
 MERGED.slip("the numbers that come out are taken for r", RANK)(merging(lambda alpha, r, d_in, out: alpha / out))
 MERGED.slip("all numbers of down are taken for r", RANK)(merging(lambda alpha, r, d_in, out: alpha / (r * d_in)))
 MERGED.slip("all numbers of up are taken for r", RANK)(merging(lambda alpha, r, d_in, out: alpha / (r * out)))
-MERGED.slip("alpha / r is rounded to a whole number", "// rounds down: 1 // 3 is 0. A division is /.")(
-    merging(lambda alpha, r, *_: alpha // r)
-)
+MERGED.slip(
+    "alpha / r is rounded to a whole number",
+    "// and int() drop what stands behind the point: 1 // 3 is 0. A division is /.",
+)(merging(lambda alpha, r, *_: alpha // r))
 MERGED.slip("the factor is there twice", "Are both A and B multiplied by alpha / r? One of them is enough.")(
     merging(lambda alpha, r, *_: (alpha / r) ** 2)
 )
-ORDER = "x goes down first, and up then: x A^T B^T = x (B A)^T. So which product fits into W, which is (out, in)?"
+ORDER = "The formula adds B A to W, as they are. Write the shapes of up, down and W beside each other: (out, r), (r, in), (out, in)."
 MERGED.slip("A stands before B", ORDER)(merging(product=lambda down, up: down @ up))
 MERGED.slip("the update is turned round", ORDER)(merging(product=lambda down, up: (up @ down).T))
 MERGED.slip("both matrices are turned round", ORDER)(merging(product=lambda down, up: up.T @ down.T))
@@ -908,7 +909,7 @@ MERGED.slip("the update is taken away", "What the two ways gave was added: so is
 MERGED.slip("only the update comes out", "The merged layer has W in it, too: it stands alone afterwards.")(
     merging(join=lambda weight, update: update)
 )
-MERGED.slip("the matrix comes out as it was", "The update is to be added to it.")(
+MERGED.slip("the matrix comes out as it was", "Is the update added, and is it the sum that is returned?")(
     merging(join=lambda weight, update: weight)
 )
 MERGED.slip("W is multiplied by the factor, too", "alpha / r stands before B A alone; W stays what it was.")(

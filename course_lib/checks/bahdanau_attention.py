@@ -375,7 +375,8 @@ AFTER_ALL = (
 
 for mend in (False, True):
     ATTEND_TO.slip("the padding is taken out too late", AFTER_ALL)(attended(partial(renormalised, mend=mend)))
-for value, add, empty in product((-100.0, -1e3, -1e4, -1e5, -1e9), (False, True), (False, True)):
+FINITE = *product((-100.0, -1e3, -1e4, -1e5), (False, True), (False, True)), (-1e9, False, True), (-1e9, True, True)
+for value, add, empty in FINITE:
     ATTEND_TO.slip(
         "the penalty is finite, and large scores pass it",
         "Compare it with the scores of the input below. Which number lies under all scores that there can be?",

@@ -31,6 +31,15 @@ def of_numbers(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
     return _of_some_entries(pairs) or _of_direction(pairs)
 
 
+def in_full(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
+    """What all given numbers are of others, such as a misconception's, in all pairs; NaN and ∞ are nothing of anything."""
+    if any(one.is_complex() or not one.isfinite().all() for pair in pairs for one in pair):
+        return None
+    pairs = [(given.double(), other.double()) for given, other in pairs]
+    alike = all(given.shape == other.shape for given, other in pairs)
+    return _of_all_entries(pairs) if alike and _supported(pairs) and any(given.any() for given, _ in pairs) else None
+
+
 def of_masks(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
     """What relates masks to the wanted ones, in all pairs."""
     there = torch.cat([given.flatten() for given, _ in pairs])

@@ -463,7 +463,9 @@ def _diagnosis(
         hint = "Is something typed in that should be computed, or kept from call to call?"
     if hint == STEP_BY_STEP:
         hint = f"{_where_right(exercise, tried)}{hint if _is_small(case) else STEP_IN_CODE}"
-    if not outcome.error and not wanted.error and (like := _like_a_slip(exercise, wrong)):
+    if two := _slip_and_more(exercise, tried):
+        what, hint = two
+    elif not outcome.error and not wanted.error and (like := _like_a_slip(exercise, wrong)):
         hint = like if hint.endswith((STEP_BY_STEP, STEP_IN_CODE, differences.WHICH)) else f"{hint} {like}"
     return _says(exercise, what, hint, case, outcome, wanted, answer)
 
@@ -505,7 +507,48 @@ def _like_a_slip(exercise: Exercise, wrong: Sequence[Tried]) -> str | None:
         return None
     best = found[alike.index(most)]
     many = "all" if most == len(wrong) else f"{most} of the {len(wrong)}"
-    return f"On {many} inputs that fail it gives the same as this mistake: {best.name}. {best.hint}"
+    rest = "" if most == len(wrong) else " On the others something else is wrong besides."
+    return f"On {many} inputs that fail it gives the same as this mistake: {best.name}. {best.hint}{rest}"
+
+
+def _slip_and_more(exercise: Exercise, tried: Sequence[Tried]) -> differences.Said | None:
+    """A misconception of which all results have come, and what has become of its own on the way."""
+    if any(outcome.error or wanted.error for _, outcome, wanted in tried):
+        return None
+    if _became([(plain(outcome.result), plain(wanted.result)) for _, outcome, wanted in tried]):
+        return None  # it has come of what is right
+    wrong = [one for one in tried if not _agree(exercise, *one[1:])]
+    for slip in exercise.misconceptions:
+        for some in (wrong[:2], tried):  # most are ruled out by the first
+            theirs = [_known(exercise, slip.answer, case) for case, *_ in some]
+            if any(one.error for one in theirs):
+                break
+            pairs = [(plain(one.result), plain(other.result)) for (_, one, _), other in zip(some, theirs, strict=True)]
+            if not (said := _became(pairs)):
+                break
+        else:
+            what, hint = said
+            return (
+                f"{slip.name}; and besides, {what.replace('what is wanted', 'what that gives')}",
+                f"{slip.hint}\n{hint}",
+            )
+    return None
+
+
+def _became(pairs: Sequence[tuple[object, object]]) -> differences.Said | None:
+    """What relates results to those of a misconception, leaving no number unexplained; None if nothing does."""
+    given, theirs = pairs[0]
+    if isinstance(theirs, Tensor) and all(isinstance(one, Tensor) for pair in pairs for one in pair):
+        return differences.in_full(pairs)
+    alike = [isinstance(g, list) and isinstance(t, list) and len(g) == len(t) for g, t in pairs]
+    if not all(alike) or not any(isinstance(item, Tensor) for item in theirs):
+        return None
+    said = None
+    for parts in zip(*(list(zip(g, t, strict=True)) for g, t in pairs), strict=True):
+        if not all(same(*part, *NEARLY) for part in parts):
+            if not (said := _became(parts)):
+                return None
+    return said
 
 
 def _slip(
@@ -515,6 +558,8 @@ def _slip(
 
     Where several do, more are drawn to tell them apart; of those that cannot be told apart, the first in the list.
     """
+    if not any(_has_numbers(plain(outcome.result)) for _, outcome, _ in tried):
+        return None  # nothing but NaN, which has many causes
     first = next(i for i, one in enumerate(tried) if not _agree(exercise, *one[1:]))
     in_order = [tried[first], *tried[:first], *tried[first + 1 :]]  # most are ruled out by the first
     found = [m for m in exercise.misconceptions if all(_gives(exercise, m, one) for one in in_order)]
@@ -540,12 +585,12 @@ def _gives(exercise: Exercise, misconception: Misconception, one: Tried, hidden:
     theirs = _known(exercise, misconception.answer, case)
     if outcome.error or theirs.error:
         return _agree(exercise, outcome, theirs)
-    given, of_slip = plain(outcome.result), plain(theirs.result)
+    given, of_slip, right = plain(outcome.result), plain(theirs.result), plain(wanted.result)
     hides = hidden or all((one.isnan() | ~other.isnan()).all() for one, other in _pairs(given, of_slip))
     if hides and _numbers_left(given, of_slip):
-        if not hidden and same(*_without_nan(given, plain(wanted.result)), exercise.tolerance):
+        if not hidden and same(*_without_nan(given, right), exercise.tolerance):
             return False  # what NaN leaves is right, so it speaks for no slip
-        given, of_slip = _without_nan(given, of_slip)
+        given, of_slip = _seen_through_nan(given, of_slip, right) if hidden else _without_nan(given, of_slip)
     return same(given, of_slip, exercise.tolerance)
 
 
@@ -562,9 +607,37 @@ def _pairs(given: object, theirs: object) -> list[tuple[Tensor, Tensor]]:
     return [(given, theirs)] if fit else []
 
 
+def _has_numbers(result: object) -> bool:
+    """Whether a result holds anything but NaN."""
+    if isinstance(result, list) and result:
+        return any(map(_has_numbers, result))
+    numbers = _as_tensor(result)
+    return numbers is None or not numbers.numel() or not numbers.isnan().all()
+
+
 def _numbers_left(given: object, theirs: object) -> bool:
     """Whether there is a place at which neither result is NaN."""
     return any(not (one.isnan() | other.isnan()).all() for one, other in _pairs(given, theirs))
+
+
+def _seen_through_nan(given: object, theirs: object, right: object) -> tuple[object, object]:
+    """Both with 0 wherever NaN may hide that they are alike.
+
+    NaN of an answer hides what is wrong in the misconception, or 0, which may be NaN that was mended; NaN of a
+    misconception hides what the answer has mended, which is 0 or right. Beside any other number it is a mistake of its own.
+    """
+    if isinstance(given, list) and isinstance(theirs, list) and len(given) == len(theirs) > 0:
+        rights = right if isinstance(right, list) and len(right) == len(given) else [None] * len(given)
+        return tuple(map(list, zip(*map(_seen_through_nan, given, theirs, rights), strict=True)))
+    if all(isinstance(one, Tensor) and not one.is_complex() for one in (given, theirs)) and given.shape == theirs.shape:
+        if not isinstance(right, Tensor) or right.shape != given.shape:
+            right = torch.full(given.shape, math.inf)  # none of them is right
+        absolute, relative = NEARLY
+        wrong = ~torch.isclose(theirs.double(), right.double(), relative, absolute, equal_nan=True)
+        mended = (given == 0) | torch.isclose(given.double(), right.double(), relative, absolute)
+        hidden = (given.isnan() & (wrong | (theirs == 0))) | (theirs.isnan() & mended)
+        return given.masked_fill(hidden, 0), theirs.masked_fill(hidden, 0)
+    return given, theirs
 
 
 def _without_nan(*results: object) -> tuple[object, ...]:

@@ -116,7 +116,10 @@ def by_own_angle(own):
 
 OWN = "The direction of (x, y) is torch.atan2(y, x), in this order. atan(y / x) cannot tell (1, 1) from (−1, −1)."
 TURNED.slip("the pair's own direction is taken without its quadrant", OWN)(by_own_angle(lambda x, y: (y / x).atan()))
-TURNED.slip("x and y have changed places in the pair's own direction", OWN)(by_own_angle(torch.atan2))
+TURNED.slip(
+    "it is (y, x) that is turned",
+    "Which number comes first: where x and y are taken from the pair, in atan2(y, x), in the result? Try (1, 0) and the angle 0.",
+)(by_own_angle(torch.atan2))
 AS_TWO = "Complex numbers turn well. Handed back are two plain numbers for each: `torch.view_as_real`."
 TURNED.slip("the result is complex", AS_TWO)(lambda pair, angle: torch.complex(*TURNED.right(pair, angle)))
 
@@ -294,8 +297,8 @@ ROTARY.slip(
 
 @ROTARY.slip(
     "only the first pair is turned",
-    "Every pair turns, each at its own speed. Where does your loop end? Or are the other speeds 0? Of whole numbers "
-    "torch makes whole numbers, and 10000 ** −1 is rounded to 0.",
+    "Every pair turns, each at its own speed. Print the speeds: if those of the other pairs are 0 or nearly 0, is the "
+    "exponent −2i/d, with its d, and is it rounded to a whole number? Or does a loop end after the first pair?",
 )
 def first_pair(x, start):
     return torch.cat([rotating()(x, start)[..., :2], x[..., 2:]], -1)
@@ -323,7 +326,7 @@ ROTARY.slip("all words are turned alike", "Each word has an angle of its own: st
 )
 
 
-BY_N = "A pair turns by its speed times n, the place of the word; i says which pair it is, and so how fast it turns."
+BY_N = "A pair turns by its speed times the place of the word; i says which pair it is, and so how fast it turns."
 ROTARY.slip("the number of the pair is taken for the place", BY_N)(
     rotating(places=lambda start, x: torch.ones(x.shape[1], dtype=torch.float64), speed=lambda i, d: i * slower(i, d))
 )
@@ -340,11 +343,14 @@ def exchanged(x, start):
 ROTARY.slip(
     "the exponent is i/d, not 2i/d", "i counts the pairs, of which there are d/2. What is the speed of the last one?"
 )(rotating(speed=lambda i, d: 10000.0 ** (-i / d)))
+ROTARY.slip("the exponent is not divided by d", "Write out the exponents for d = 4 as numbers: they are 0 and −1/2.")(
+    rotating(speed=lambda i, d: 10000.0**-i)
+)
 ROTARY.slip(
     "the exponent is doubled twice",
     "If your i goes 0, 2, 4, … it is the formula's 2i already. Or is your d the number of pairs?",
 )(rotating(speed=lambda i, d: 10000.0 ** (-4 * i / d)))
-FASTEST = "The first pair is the fastest. Is n divided by the power, or multiplied by it?"
+FASTEST = "The first pair is the fastest. Is the place divided by the power, or multiplied by it?"
 ROTARY.slip("the speeds grow from pair to pair", FASTEST)(rotating(speed=lambda i, d: 10000.0 ** (2 * i / d)))
 
 
@@ -363,7 +369,7 @@ ROTARY.slip("the speeds grow from pair to pair", FASTEST)(in_float32(lambda n, e
 ROTARY.slip("the speeds grow from pair to pair", FASTEST)(in_float32(lambda n, exponent: n / 10000.0**-exponent))
 ROTARY.slip(
     "all pairs turn at the same speed",
-    "Pair i turns by n · 10000^(−2i/d). Where is the i? Or has // made its exponent 0?",
+    "Pair i turns by the place times 10000^(−2i/d). Where is the i? Or has // made its exponent 0?",
 )(rotating(speed=lambda i, d: 1.0))
 ROTARY.slip("pairs are counted from 1", "For the first pair i is 0, and its speed is 1: one radian a word.")(
     rotating(speed=lambda i, d: slower(i + 1, d))
@@ -466,7 +472,7 @@ ALIBI.slip(
     "far keys gain, where they should lose", "The bias is added to the score, and a far key must come out with less."
 )(biased(bias=lambda q, k: (q - k).abs()))
 ALIBI.slip(
-    "later keys gain", "The distance is |n − m|: a key two words behind the query is two away, as one before it."
+    "later keys gain", "The distance is |i − j|: a key two words behind the query is two away, as one before it."
 )(biased(bias=lambda q, k: -(q - k)))
 ALIBI.slip(
     "earlier keys gain",
@@ -476,7 +482,7 @@ LATER = "To hide what comes later is the mask's work, done elsewhere. Here only 
 ALIBI.slip("later keys are masked", LATER)(biased(bias=lambda q, k: (k - q).masked_fill(k > q, -torch.inf)))
 ALIBI.slip("later keys have no bias", LATER)(biased(bias=lambda q, k: (k - q).clamp(max=0)))
 ALIBI.slip(
-    "earlier keys have no bias", "A key before the query is |n − m| away, too. Does a clamp, or triu, cut it off?"
+    "earlier keys have no bias", "A key before the query is |i − j| away, too. Does a clamp, or triu, cut it off?"
 )(biased(bias=lambda q, k: (q - k).clamp(max=0)))
 ALIBI.slip(
     "the queries are taken for the first words",

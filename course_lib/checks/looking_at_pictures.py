@@ -95,8 +95,8 @@ PATCHES.slip("each patch is read down its columns", "Within a patch, too, the po
     cutting(1, 3, 4, 2)
 )
 PATCHES.slip("patches and points are counted down the columns", READING)(cutting(3, 1, 4, 2))
-NEIGHBOURS = "The points of a patch are neighbours. An axis of 6 = 3 · 2 splits into (3, 2): 3 patches, of 2 points each. Which of the two numbers comes first?"
-SPLIT = "the axes are split the wrong way round"
+NEIGHBOURS = "A reshape splits an axis of 6 = 3 · 2 into (3, 2): 3 patches, of 2 points each. Which of the two numbers comes first? And a slice 0:2 takes neighbours, 0::2 every second one."
+SPLIT = "the points of a patch are not neighbours"
 
 
 def strewn(pictures, size):
@@ -111,7 +111,7 @@ PATCHES.slip(SPLIT, NEIGHBOURS)(
 )
 PATCHES.slip(
     "patches and points stand in each other's places",
-    "A row for each patch is wanted: (batch, patches, points). F.unfold gives them the other way round.",
+    "A row for each patch is wanted: (batch, patches, points). Does yours hold one point of *every* patch, as those of F.unfold and of a slice r::size do?",
 )(lambda pictures, size: F.unfold(pictures[:, None], size, stride=size))
 PATCHES.slip("the points of a patch are still a square", "A patch comes out as one row of size · size numbers.")(
     cutting(*IN_ORDER, finish=lambda parts: parts.flatten(1, 2))
@@ -133,9 +133,9 @@ PATCHES.slip(
 PATCHES.slip("only the first picture is cut", "The batch is the first axis; every picture of it has its patches.")(
     cutting(*IN_ORDER, finish=lambda parts: as_rows(parts)[0])
 )
-PATCHES.slip("only the first row of patches is cut", "Below it there are more: two loops, or both axes split.")(
-    cutting(*IN_ORDER, finish=lambda parts: parts[:, 0].flatten(2))
-)
+PATCHES.slip(
+    "only the first row of patches is cut", "Below it there are more. Which part of your code goes on to the next row?"
+)(cutting(*IN_ORDER, finish=lambda parts: parts[:, 0].flatten(2)))
 PATCHES.slip(
     "the patches overlap",
     "The next patch begins where the last one ends: by how much does the loop, or the stride, go on?",
@@ -165,7 +165,7 @@ PATCHES.slip("the width is taken for the height, too", SIDES)(
 )
 PATCHES.slip(
     "the last row and the last column of patches are missing",
-    "range(0, height - size, size) ends before the last patch: range leaves out its end.",
+    "Where do your loops end? range leaves out its end: range(0, height - size, size) stops before the last patch.",
 )(by_corners(lambda h, w, size: [(r, c) for r in range(0, h - size, size) for c in range(0, w - size, size)]))
 PATCHES.slip(
     "only the patches on the diagonal are cut",
@@ -946,7 +946,10 @@ STRAIGHT_THROUGH = Exercise(
     "straight_through", "looking_at_pictures", through_cases, Through.apply, THROUGH, drive=drive_through
 )
 
-CUT = "What stands inside detach() keeps its value and gives no gradient. Which of the two must keep its gradient?"
+CUT = (
+    "What stands inside detach(), or is computed under torch.no_grad(), keeps its value and gives no gradient. Which of "
+    "the two must keep its gradient?"
+)
 STRAIGHT_THROUGH.slip("hard comes out as it is, and no gradient reaches soft", f"The value is right. {CUT}")(
     lambda soft, hard: hard
 )

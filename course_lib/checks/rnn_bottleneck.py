@@ -267,8 +267,8 @@ def words_first(x, mask, W_x, W_h, b):
 
 @READ_BATCH.slip(
     "every place holds the last state",
-    "A list that is given one tensor again and again holds that one tensor, and changes with it. Is the state "
-    "changed in place, or is it a new tensor at each step?",
+    "Place 1 is to hold the state after word 1. Is a state stored at each step, or only at the end? And is it a new "
+    "tensor each time? A list that is given one tensor again and again changes with it.",
 )
 def same_everywhere(x, mask, W_x, W_h, b):
     return only_the_last(x, mask, W_x, W_h, b)[:, None].expand(-1, x.shape[1], -1)
@@ -393,7 +393,8 @@ for step in (
 ):
     READ_BATCH.slip(
         "one step is not that of exercise 1",
-        "Is exercise 1 ✓, and was its cell run after its last change? A fault in rnn_step comes back here.",
+        "Does it call your rnn_step? Then: is exercise 1 ✓, and was its cell run after its last change? If the step is "
+        "written out here, compare it with the formula of exercise 1.",
     )(another_step(step))
 
 

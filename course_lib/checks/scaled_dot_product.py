@@ -130,24 +130,15 @@ def added(value, scores, mask):
     return F.softmax(scores + value * (~mask).to(scores.dtype), -1)
 
 
-def infinity_multiplied(scores, mask, nothing=torch.nan):
-    return added(-torch.inf, scores, mask).nan_to_num(nothing)
+def infinity_multiplied(scores, mask):
+    return added(-torch.inf, scores, mask).nan_to_num(0.0)
 
 
-INFINITY_TIMES_ZERO = (
-    "−∞ must be put in, not multiplied in. Print your penalty by itself: what stands at an *open* place?"
-)
-
-MASKED_SOFTMAX.slip("open places get 0 · ∞, which is NaN", INFINITY_TIMES_ZERO)(
-    partial(infinity_multiplied, nothing=torch.nan)
-)
 ALL_CLOSED = (
-    "~ turns True and False round, and of a number it makes another number. Or is −∞ multiplied by the mask? At an open "
-    "place that is 0 · ∞, NaN, of which nan_to_num makes 0."
+    "~ turns True and False round, and of a number it makes another number. Or is −∞ multiplied by the mask? 0 · ∞ is NaN, "
+    "of which nan_to_num makes 0."
 )
-MASKED_SOFTMAX.slip("every weight is 0, as if all places were closed", ALL_CLOSED)(
-    partial(infinity_multiplied, nothing=0.0)
-)
+MASKED_SOFTMAX.slip("every weight is 0, as if all places were closed", ALL_CLOSED)(infinity_multiplied)
 
 
 def one_largest(scores, mask, closed=True):
@@ -192,11 +183,10 @@ def shared_out_again(scores, mask, nothing=torch.nan):
     return (weights / weights.sum(-1, keepdim=True)).nan_to_num(nothing)
 
 
+TAKE_PART = "closed places still take part before they are removed"
+LEAVES_NOTHING = "Where a closed score is far above the open ones, it leaves them nothing. Close it before any exponential, by a number that no score reaches."
 for value in (torch.nan, 0.0):
-    MASKED_SOFTMAX.slip(
-        "closed places still take part before they are removed",
-        "Where a closed score is far above the open ones, it leaves them nothing that could be shared out again. Close it before any exponential.",
-    )(partial(shared_out_again, nothing=value))
+    MASKED_SOFTMAX.slip(TAKE_PART, LEAVES_NOTHING)(partial(shared_out_again, nothing=value))
 
 
 def empty_rows_zeroed(form, value, scores, mask):
@@ -210,8 +200,13 @@ def closed_zeroed(form, value, scores, mask):
 LEAKY = (-5.0, -10.0)
 LEAKS = "The exponential of −5 or −10 is small, but not 0: a closed place still takes a little from the others. Which score has an exponential of exactly 0?"
 # Ways to close places by a finite penalty, and to set weights to 0 afterwards.
-AFTERWARDS = [*FORMS, *(partial(mend, form) for mend, form in product((empty_rows_zeroed, closed_zeroed), FORMS))]
-for value, form in product(LEAKY, AFTERWARDS):
+AFTERWARDS = [
+    *FORMS,
+    *(partial(empty_rows_zeroed, form) for form in FORMS),
+    partial(closed_zeroed, filled),
+]
+LAST = partial(closed_zeroed, added)
+for value, form in product(LEAKY, [*AFTERWARDS, LAST]):
     MASKED_SOFTMAX.slip("the penalty is finite, and a closed place still takes weight", LEAKS)(partial(form, value))
 
 
@@ -221,7 +216,9 @@ REACHED = (
     "number can no score reach?"
 )
 for value, form in (*product(SMALL, AFTERWARDS), *product(HUGE, AFTERWARDS[2:])):
-    MASKED_SOFTMAX.slip("very negative scores come out like closed ones", REACHED)(partial(form, value))
+    MASKED_SOFTMAX.slip("the penalty is finite, and some scores reach it", REACHED)(partial(form, value))
+for value in SMALL:
+    MASKED_SOFTMAX.slip(TAKE_PART, LEAVES_NOTHING)(partial(LAST, value))
 
 
 def closed_powers(powers, mask):
@@ -561,11 +558,8 @@ ATTENTION.slip(
     "a query with nothing to look at gives NaN",
     "The softmax of nothing but −∞ is 0/0. What should such a query get? Your masked_softmax knows.",
 )(attention_wrong(weigh=leaves_nan))
-ATTENTION.slip("open places get 0 · ∞, which is NaN", INFINITY_TIMES_ZERO)(
-    attention_wrong(weigh=partial(infinity_multiplied, nothing=torch.nan))
-)
 ATTENTION.slip("every weight is 0, as if all places were closed", ALL_CLOSED)(
-    attention_wrong(weigh=partial(infinity_multiplied, nothing=0.0))
+    attention_wrong(weigh=infinity_multiplied)
 )
 for form in (one_largest, partial(one_largest, closed=False)):
     ATTENTION.slip("the largest score is that of the whole table, not of the row", LARGEST_OF_ALL)(
@@ -576,12 +570,12 @@ for form in (empty_rows_open, *(partial(form, value) for value, form in product(
         "a query with nothing to look at still gets weight",
         "If all keys are closed by the same finite penalty, none stands back. What should such a query get? Your masked_softmax knows.",
     )(attention_wrong(weigh=form))
-for value, form in product(LEAKY, AFTERWARDS):
+for value, form in product(LEAKY, [*AFTERWARDS, LAST]):
     ATTENTION.slip("the penalty is finite, and a closed place still takes weight", LEAKS)(
         attention_wrong(weigh=partial(form, value))
     )
-for value, form in product(SMALL, AFTERWARDS):
-    ATTENTION.slip("very negative scores come out like closed ones", REACHED)(
+for value, form in product(SMALL, [*AFTERWARDS, LAST]):
+    ATTENTION.slip("the penalty is finite, and some scores reach it", REACHED)(
         attention_wrong(weigh=partial(form, value))
     )
 ATTENTION.slip(

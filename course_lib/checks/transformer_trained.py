@@ -581,7 +581,8 @@ BEAM_WORDS.slip(
     "probabilities are added", "The probability of a sentence is a product; its logarithm is a sum of log p."
 )(beamed(gain=exponential))
 BEAM_WORDS.slip(
-    "only one beginning is kept", "That is greedy decoding. How many beginnings does a beam of this width keep?"
+    "it writes what greedy decoding writes",
+    "Only one beginning goes on in each round. How many are kept, how many of those are continued, and in how many ways?",
 )(width_one)
 BEAM_WORDS.slip(
     "each beginning is continued in one way only",

@@ -8,8 +8,9 @@ package; the slips of this course (an axis, a transposition, a mask, a term left
 import ast
 import copy
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 
 import nbformat
@@ -17,7 +18,7 @@ import torch
 
 from course_lib.checks import exercises
 from course_lib.checks.bounds import Check, TooLongError
-from course_lib.checks.engine import Exercise, Wrong, attempt, examine, same
+from course_lib.checks.engine import Exercise, Question, Wrong, ask, attempt, examine, same
 
 FURTHER = 12  # draws of inputs on which a mutant that passes is compared with the solution
 PASSED, EQUIVALENT, ENDLESS = "passed", "equivalent", "does not end"
@@ -315,6 +316,107 @@ def judged(solution: Solution, mutant: Mutant) -> str:
         return ENDLESS if "it has not ended after" in str(wrong) else str(wrong)
     except TooLongError:
         return ENDLESS
+
+
+# ---- two changes at once ----
+
+
+def both(base: object, one: object, other: object) -> object:
+    """A tree with the changes of two others. Raises ValueError where they meet."""
+    if same_tree(base, one):
+        return other
+    if same_tree(base, other):
+        return one
+    if isinstance(base, list) and len(base) == len(one) == len(other):
+        return [both(*three) for three in zip(base, one, other, strict=True)]
+    if not isinstance(base, ast.AST) or not type(base) is type(one) is type(other):
+        raise ValueError("both change the same place")
+    fields = {name: both(value, getattr(one, name), getattr(other, name)) for name, value in ast.iter_fields(base)}
+    return ast.fix_missing_locations(ast.copy_location(type(base)(**fields), base))
+
+
+def same_tree(one: object, other: object) -> bool:
+    shown = [ast.dump(ast.Module(part if isinstance(part, list) else [part], [])) for part in (one, other)]
+    return shown[0] == shown[1]
+
+
+def doubled(solution: Solution, most: int, seed: int = 0) -> Iterator[tuple[str, str, str]]:
+    """(name, name, what is said of both at once) for so many pairs of changes that the check calls by two names."""
+    asked, draw = exercises()[solution.name], random.Random(seed)
+    names = {slip.name for slip in asked.misconceptions}
+    named = [
+        (mutant, said) for mutant in mutants(solution.source) if (said := judged_name(solution, mutant.source)) in names
+    ]
+    pairs = [(one, other) for one, other in combinations(named, 2) if one[1] != other[1]]
+    for (one, first), (other, second) in draw.sample(pairs, min(most, len(pairs))):
+        try:
+            tree = both(*(ast.parse(source) for source in (solution.source, one.source, other.source)))
+        except ValueError:
+            continue
+        yield first, second, judged_name(solution, ast.unparse(tree))
+
+
+def judged_name(solution: Solution, source: str) -> str:
+    """What the check finds wrong with a source."""
+    try:
+        answer = solution.made(source)
+    except Exception as error:
+        return f"{type(error).__name__} before it is called"
+    return told(exercises()[solution.name], answer)
+
+
+# ---- misconceptions against each other ----
+
+
+def told(asked: Exercise | Question, answer: object, seed: int = 0) -> str:
+    """What the check finds wrong with an answer, or PASSED."""
+    try:
+        examine(asked, answer, seed) if isinstance(asked, Exercise) else ask(asked, answer)
+    except Wrong as wrong:
+        return wrong.args[0].what
+    return PASSED
+
+
+def confused(asked: Exercise | Question, seeds: Iterable[int] = (0, 1)) -> list[tuple[str, str]]:
+    """(name, what is said instead) of the misconceptions that their own exercise does not call by their name.
+
+    Where it is the name of another, the two cannot be told apart: one name and one hint must be true of both.
+    """
+    found = {}
+    for slip in asked.misconceptions:
+        of_value = isinstance(asked, Question) and callable(slip.answer)
+        for seed in seeds if isinstance(asked, Exercise) else (0,):
+            said = told(asked, slip.answer() if of_value else slip.answer, seed)
+            if said != slip.name:
+                found[slip.name, said] = None
+    return list(found)
+
+
+def strangers(asked: Exercise) -> list[tuple[str, str, str]]:
+    """(sibling, its slip, what is said) where a slip of an exercise called alike passes, or has another name here."""
+    names = {slip.name for slip in asked.misconceptions}
+    found = []
+    for sibling in exercises().values():
+        if sibling is not asked and isinstance(sibling, Exercise) and _called_with(sibling) == _called_with(asked):
+            for slip in sibling.misconceptions:
+                said = told(asked, slip.answer)
+                if said == PASSED or (said in names and said != slip.name):
+                    found.append((sibling.name, slip.name, said))
+    return found
+
+
+def report_on_slips(notebook: Path) -> Iterator[str]:
+    """What is wrong with the names of misconceptions, in lines."""
+    for asked in exercises().values():
+        if notebook.stem.endswith(asked.lesson):
+            yield from (f"{asked.name}: {name!r} is called {said!r}" for name, said in confused(asked))
+            if isinstance(asked, Exercise):
+                for whose, name, said in strangers(asked):
+                    yield f"{asked.name}: {name!r} of {whose} is called {said!r}"
+
+
+def _called_with(asked: Exercise) -> tuple[str, ...]:
+    return tuple(asked.cases(torch.Generator().manual_seed(0))[0].arguments)
 
 
 def differs(asked: Exercise, answer: Callable, right: Callable) -> bool:

@@ -139,10 +139,17 @@ def atan_of_the_quotient(pair, angle):
     return [length * torch.cos(at), length * torch.sin(at)]
 
 
-@wrong("turned", "x and y have changed places in the pair's own direction")
+@wrong("turned", "it is (y, x) that is turned")
 def atan2_of_x_and_y(pair, angle):
     at = math.atan2(pair[0], pair[1]) + angle
     return math.hypot(*pair) * math.cos(at), math.hypot(*pair) * math.sin(at)
+
+
+@wrong("turned", "it is (y, x) that is turned")
+def taken_from_the_pair_as_y_and_x(pair, angle):
+    y, x = pair
+    c, s = math.cos(angle), math.sin(angle)
+    return torch.stack([x * c - y * s, x * s + y * c])
 
 
 @wrong("turned", "it changes its argument pair in place")
@@ -372,6 +379,16 @@ def n_in_the_exponent(x, start):
 def forgot_the_two(x, start):
     d = x.shape[-1]
     return interleaved(x, angle_table(x, start, 10000.0 ** (-torch.arange(d // 2) / d)))
+
+
+@wrong("rotary", "the exponent is not divided by d")
+def powers_of_i_alone(x, start):
+    return interleaved(x, angle_table(x, start, 10000.0 ** -torch.arange(x.shape[-1] // 2)))
+
+
+@wrong("rotary", "only the first pair is turned")
+def powers_of_two_i_alone(x, start):
+    return interleaved(x, angle_table(x, start, 10000.0 ** (-2 * torch.arange(x.shape[-1] // 2))))
 
 
 @wrong("rotary", "the exponent is doubled twice")

@@ -57,13 +57,13 @@ def picture_transposed(pictures, size):
     return by_unfolding(pictures.transpose(1, 2), size)
 
 
-@wrong("patches", "the axes are split the wrong way round")
+@wrong("patches", "the points of a patch are not neighbours")
 def side_before_number(pictures, size):
     b, h, w = pictures.shape
     return pictures.reshape(b, size, h // size, size, w // size).permute(0, 2, 4, 1, 3).reshape(b, -1, size * size)
 
 
-@wrong("patches", "the axes are split the wrong way round")
+@wrong("patches", "the points of a patch are not neighbours")
 def every_so_many_points(pictures, size):
     b, h, w = pictures.shape
     rows, columns = h // size, w // size
@@ -72,7 +72,7 @@ def every_so_many_points(pictures, size):
     )
 
 
-@wrong("patches", "the axes are split the wrong way round")
+@wrong("patches", "the points of a patch are not neighbours")
 def side_first_and_middle_axes(pictures, size):
     b, h, w = pictures.shape
     return pictures.reshape(b, size, h // size, size, w // size).permute(0, 1, 3, 2, 4).reshape(b, -1, size * size)

@@ -113,12 +113,12 @@ def adds_a_million(scores, mask):
     return F.softmax(scores - 1e6 * (1 - mask.int()), -1)
 
 
-@wrong("masked_softmax", "open places get 0 · ∞, which is NaN")
+@wrong("masked_softmax", "the result holds NaN everywhere")
 def multiplies_infinity(scores, mask):
     return (scores + (~mask) * -torch.inf).softmax(-1)
 
 
-@wrong("masked_softmax", "open places get 0 · ∞, which is NaN")
+@wrong("masked_softmax", "the result holds NaN everywhere")
 def multiplies_infinity_with_floats(scores, mask):
     return F.softmax(scores + (1 - mask.float()) * float("-inf"), dim=-1)
 
@@ -139,46 +139,46 @@ def minus_ten_and_closed_mended(scores, mask):
     return F.softmax(scores - 10 * ~mask, -1).masked_fill(~mask, 0)
 
 
-@wrong("masked_softmax", "very negative scores come out like closed ones")
+@wrong("masked_softmax", "the penalty is finite, and some scores reach it")
 def minus_a_hundred(scores, mask):
     return scores.masked_fill(mask.logical_not(), -100).softmax(dim=-1)
 
 
-@wrong("masked_softmax", "very negative scores come out like closed ones")
+@wrong("masked_softmax", "the penalty is finite, and some scores reach it")
 def minus_a_hundred_thousand(scores, mask):
     return torch.softmax(scores + torch.where(mask, 0.0, -1e5), -1)
 
 
-@wrong("masked_softmax", "very negative scores come out like closed ones")
+@wrong("masked_softmax", "the penalty is finite, and some scores reach it")
 def a_billion_and_closed_mended(scores, mask):
     weights = scores.masked_fill(mask == 0, -1e9).softmax(-1)
     return torch.where(mask, weights, torch.zeros_like(weights))
 
 
-@wrong("masked_softmax", "very negative scores come out like closed ones")
+@wrong("masked_softmax", "the penalty is finite, and some scores reach it")
 def lowest_number_and_closed_mended(scores, mask):
     return torch.where(mask, scores, torch.finfo(scores.dtype).min).softmax(-1) * mask
 
 
-@wrong("masked_softmax", "very negative scores come out like closed ones")
+@wrong("masked_softmax", "the penalty is finite, and some scores reach it")
 def lowest_number_and_empty_rows_mended(scores, mask):
     weights = scores.masked_fill(~mask, torch.finfo(torch.float32).min).softmax(-1)
     return weights.masked_fill(~mask.any(-1, keepdim=True), 0.0)
 
 
-@wrong("masked_softmax", "very negative scores come out like closed ones")
+@wrong("masked_softmax", "the penalty is finite, and some scores reach it")
 def adds_ten_thousand(scores, mask):
     bias = (1.0 - mask.float()) * -10000.0
     return (scores + bias).softmax(-1)
 
 
-@wrong("masked_softmax", "very negative scores come out like closed ones")
+@wrong("masked_softmax", "the penalty is finite, and some scores reach it")
 def a_finite_penalty_and_empty_rows_mended(scores, mask):
     weights = scores.masked_fill(~mask, -1e4).softmax(-1)
     return torch.where(mask.any(-1, keepdim=True), weights, 0.0)
 
 
-@wrong("masked_softmax", "very negative scores come out like closed ones")
+@wrong("masked_softmax", "the penalty is finite, and some scores reach it")
 def a_huge_penalty_and_empty_rows_mended(scores, mask):
     weights = torch.softmax(scores + torch.where(mask, 0.0, -1e9), -1)
     return weights * mask.any(-1)[..., None]
@@ -516,7 +516,7 @@ def forgets_empty_rows(query, key, value, mask):
     return weights @ value, weights
 
 
-@wrong("scaled_attention", "open places get 0 · ∞, which is NaN")
+@wrong("scaled_attention", "in result 1 of 2, the result holds NaN everywhere")
 def infinity_times_the_closed(query, key, value, mask):
     scores = query @ key.transpose(-1, -2) / query.size(-1) ** 0.5
     return both(F.softmax(scores - np.inf * (1 - mask.float()), dim=-1), value)
@@ -528,13 +528,13 @@ def minus_ten_in_attention(query, key, value, mask):
     return both(F.softmax(torch.where(mask, scores, -10.0), dim=-1), value)
 
 
-@wrong("scaled_attention", "very negative scores come out like closed ones")
+@wrong("scaled_attention", "the penalty is finite, and some scores reach it")
 def minus_ten_thousand(query, key, value, mask):
     scores = query @ key.transpose(-1, -2) / query.size(-1) ** 0.5
     return both(F.softmax(scores - 10_000 * mask.logical_not(), dim=-1), value)
 
 
-@wrong("scaled_attention", "very negative scores come out like closed ones")
+@wrong("scaled_attention", "the penalty is finite, and some scores reach it")
 def minus_ten_thousand_and_empty_rows_mended(query, key, value, mask):
     scores = query @ key.transpose(-1, -2) / query.size(-1) ** 0.5
     weights = F.softmax(torch.where(mask, scores, -1e4), dim=-1)

@@ -318,7 +318,7 @@ def returns_the_score(log_p, start, end, width, limit):
     return sum(log_p([start, *words[:t]])[word].item() for t, word in enumerate(words))
 
 
-@wrong("beam_words", "only one beginning is kept")
+@wrong("beam_words", "it writes what greedy decoding writes")
 def takes_the_best_each_time(log_p, start, end, width, limit):
     words = []
     while len(words) < limit and words[-1:] != [end]:
