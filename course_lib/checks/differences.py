@@ -33,15 +33,12 @@ def of_numbers(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
 
 
 def in_full(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
-    """What relates given numbers to others, such as a misconception's, in all pairs; nothing that leaves some unexplained."""
-    if any(one.is_complex() for pair in pairs for one in pair):
+    """What all given numbers are of others, such as a misconception's, in all pairs; NaN and ∞ are nothing of anything."""
+    if any(one.is_complex() or not one.isfinite().all() for pair in pairs for one in pair):
         return None
     pairs = [(given.double(), other.double()) for given, other in pairs]
-    if not _supported(pairs) or not any(given.any() for given, _ in pairs):
-        return None
-    if all(given.shape == other.shape for given, other in pairs):
-        return _of_all_entries(pairs) or _of_places(pairs)
-    return None
+    alike = all(given.shape == other.shape for given, other in pairs)
+    return _of_all_entries(pairs) if alike and _supported(pairs) and any(given.any() for given, _ in pairs) else None
 
 
 def of_masks(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
