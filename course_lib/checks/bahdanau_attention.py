@@ -482,6 +482,12 @@ def step_cases(generator: torch.Generator) -> list[Case]:
             torch.tensor([[[1.0], [3.0]]]),
             torch.tensor([[True, False]]),
         ),
+        (
+            "a word whose state is all zeros",
+            torch.tensor([[[0.0, log(3)], [1.0, 0.0]]]),
+            torch.tensor([[[0.0, 0.0], [2.0, 4.0]]]),
+            torch.tensor([[True, True]]),
+        ),
         ("one step over three words", draw(1, 1, 3), draw(1, 3, 2), torch.ones(1, 3, dtype=torch.bool)),
         ("as many steps as places", draw(2, 4, 4), draw(2, 4, 3), end),
         (

@@ -1210,6 +1210,7 @@ def cache_cases(generator: torch.Generator) -> list[Case]:
         ("half a byte a number", 6, 3, 12, 4, 36, 4),
         ("half a byte a number, and an odd count of them in the keys", 5, 3, 4, 1, 12, 4),
         ("one word", 1, 2, 4, 2, 12, 16),
+        ("no word yet", 0, 2, 4, 2, 12, 16),
         ("any model", some(5, 60), some(3, 20), 10, 5, 10 * some(3, 9), 8),
         ("any other model", some(60, 900), some(20, 40), 12, some(1, 3) * 2, 12 * some(11, 40), 32),
         ("a large model", 2048, 96, 96, 8, 12288, 16),

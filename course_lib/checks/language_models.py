@@ -650,9 +650,12 @@ def masked_cases(generator: torch.Generator) -> list[Case]:
         return behind(n, *lengths).flip(1)
 
     two = torch.tensor([[[0.0, 1, 2, 0], [3, 0, 0, 1], [1, 1, 2, 0]], [[2, 0, 1, 0], [0, 2, 0, 1], [1, 0, 3, 0]]])
+    unsure = two.clone()
+    unsure[0, 0] = 0
     sure = 200 * F.one_hot(torch.tensor([[1, 2, 1], [3, 3, 0]]), 5).float()
     inputs = [
         ("two texts of three tokens", two, torch.tensor([[1, 2, 0], [3, 1, 1]]), behind(3, 3, 3)),
+        ("a token all of whose logits are 0", unsure, torch.tensor([[1, 2, 0], [3, 1, 1]]), behind(3, 3, 3)),
         ("padding behind the second text", two, torch.tensor([[1, 2, 0], [3, 1, 0]]), behind(3, 3, 2)),
         ("padding in front of the second text", two, torch.tensor([[1, 2, 0], [0, 3, 1]]), in_front(3, 3, 2)),
         ("texts of different lengths", *some(3, 5, 7), behind(5, 5, 2, 3)),

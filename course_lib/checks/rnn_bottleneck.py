@@ -187,6 +187,8 @@ def batch_cases(generator: torch.Generator) -> list[Case]:
     apart[0] = draw(3, 4, 3).permute(2, 1, 0)
     doubled, lost = drawn([2, 3], 3, 2, 2), drawn([1, 2], 2, 2, 2)
     lost[0][0, 1] = torch.nan
+    blank = [doubled[0].clone(), *doubled[1:]]
+    blank[0][0, 1] = 0
     inputs = [
         ("one sentence of two words", drawn([2], 2, 1, 2)),
         ("one word and one place of padding", drawn([1], 2, 2, 2)),
@@ -201,6 +203,7 @@ def batch_cases(generator: torch.Generator) -> list[Case]:
         ("a state of one number", drawn([2, 3], 3, 2, 1)),
         ("nothing but padding", drawn([0, 0], 2, 3, 2)),
         ("NaN at padding", lost),
+        ("a word whose vector is all zeros", blank),
         ("float64", [one.double() if one.is_floating_point() else one for one in doubled]),
         ("numbers that do not lie in order in memory", apart),
     ]
@@ -739,12 +742,15 @@ def loss_cases(generator: torch.Generator) -> list[Case]:
     hole[2][0, 1] = False
     doubled, apart = drawn([2, 3], 3, 4), drawn([3, 2, 1, 3], 3, 4)
     apart[0] = torch.randn(4, 3, 4, generator=generator).permute(2, 1, 0)
+    equal = [doubled[0].clone(), *doubled[1:]]
+    equal[0][0, 1] = 0
     inputs = [
         ("one sentence of two words", drawn([2], 2, 3)),
         ("two words and one place of padding", drawn([2], 3, 3)),
         ("two sentences, one shorter", drawn([3, 1], 3, 4)),
         ("a word's number at padding", told),
         ("a word whose number is 0", zero),
+        ("a word all of whose scores are 0", equal),
         ("four sentences", drawn([6, 2, 1, 4], 6, 7)),
         ("as many sentences as places and as words of the vocabulary", drawn([1, 3, 2], 3, 3)),
         ("a single word", drawn([1], 1, 5)),

@@ -209,6 +209,7 @@ def norm_cases(generator: torch.Generator) -> list[Case]:
     inputs = [
         ("the lesson's vector", torch.tensor([[1.0, 2.0, 6.0]]), *plain(3), 1e-5),
         ("the same vector, and an epsilon of 2", torch.tensor([[1.0, 2.0, 6.0]]), *plain(3), 2.0),
+        ("the same vector, and an epsilon of 0", torch.tensor([[1.0, 2.0, 6.0]]), *plain(3), 0.0),
         ("a thousandth of it", torch.tensor([[1e-3, 2e-3, 6e-3]]), *plain(3), 1e-5),
         (
             "a vector whose numbers are all equal",

@@ -20,7 +20,8 @@ from course_lib.tools.mutants import PASSED, Mutant, Solution, judged, replace, 
 
 BEYOND = 1.02  # tolerances that a value just off stands away
 SMALLEST = 1e-4  # of a value, where there is no tolerance
-NEVER_0 = "heads", "sets", "layers", "width", "model_size", "bits", "new"  # no model has such a size
+# No model has such a size, and no text is without tokens.
+NEVER_0 = "heads", "sets", "layers", "width", "model_size", "bits", "new", "tokens"
 AS_0 = 0.05  # what is smaller may be read off a figure as 0
 
 
