@@ -12,6 +12,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+import torch
 from nbclient import NotebookClient
 from nbconvert.exporters import NotebookExporter
 from traitlets.config import Config
@@ -53,6 +54,16 @@ def test_each_exercise_is_asked_in_its_lesson_visibly_and_hidden(path):
     calls = [call for cell in read(path).cells if mark(cell).get("grade") for call in asked_in(cell)]
     assert 4 <= len([name for name, hidden in calls if not hidden])
     assert sorted(calls) == sorted([(name, hidden) for name in wanted for hidden in (False, True)])
+
+
+@each_source
+def test_the_saved_outputs_count_the_inputs_of_the_checks(path):
+    for cell in read(path).cells:
+        if told := re.findall(r"✓ (\w+): right on all (\d+) inputs", str(cell.get("outputs"))):
+            seeds = 0, int(re.search(r"seed=(\d+)", cell.source)[1])
+            (name,) = dict(told)
+            drawn = [exercises()[name].cases(torch.Generator().manual_seed(seed)) for seed in seeds]
+            assert told == [(name, str(len(cases))) for cases in drawn]
 
 
 @each_source
