@@ -222,3 +222,15 @@ def test_padding_before_a_word_is_refused():
     source = torch.tensor([[0, 0, 5, 6]])
     with pytest.raises(ValueError, match="a word stands behind padding"):
         model.encode(source, source != 0)
+
+
+def test_a_source_may_be_vectors_and_its_mask_is_of_the_words(unchecked):
+    """Lesson 10 listens: in place of words the encoder reads vectors."""
+    model = make()
+    model.source_embedding = nn.Linear(4, EMBEDDING).double()
+    vectors = torch.rand(2, 6, 4, dtype=torch.float64)
+    mask = torch.tensor([[True] * 6, [True] * 4 + [False] * 2])
+    alone = model.encode(vectors[1:, :4], None)
+    assert_close(model.encode(vectors, mask).states[1, :4], alone.states[0])
+    with pytest.raises(ValueError, match=r"shape \(2, 5\); it must be the source's, \(2, 6\)"):
+        model.encode(vectors, mask[:, :5])
