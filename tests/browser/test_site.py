@@ -227,7 +227,7 @@ def test_no_control_moves_while_it_is_used(page, address, lesson):
 
 
 @pytest.mark.parametrize("size", [(1280, 720), (390, 844)], ids=["a laptop", "a phone"])
-@pytest.mark.parametrize("name", ["index", "notebooks/08_language_models"])
+@pytest.mark.parametrize("name", sweep(["index", "notebooks/08_language_models"], "index"))
 def test_a_page_keeps_its_layout_while_it_is_loaded(page, address, name, size):
     page.set_viewport_size({"width": size[0], "height": size[1]})
     page.add_init_script(f"({SHIFTED})()")
