@@ -1,4 +1,4 @@
-"""What is put around a function or a method: it decides in which type a result is computed, not what it is."""
+"""What is put around a function or a method: the type in which it computes, and the modes that it leaves behind."""
 
 from collections.abc import Callable
 from functools import wraps

@@ -41,9 +41,13 @@ def factor() -> float:
     return kept[today]
 
 
+def _beside() -> str:
+    return f"takes {factor():.1f} times as long as the one of the README's table"
+
+
 def machine() -> str:
     """What a table of seconds says of the machine they were taken on."""
-    return f"this run's machine takes {factor():.1f} times as long as the one of the README's table"
+    return f"this run's machine {_beside()}"
 
 
 def seconds_here(lesson: str) -> float | None:
@@ -58,8 +62,7 @@ def announce(lesson: str) -> str | None:
     if seconds is None:
         return None
     long = "less than a minute" if seconds < 50 else f"about {seconds / 60:.0f} minute{'s' * (seconds >= 90)}"
-    beside = f"it takes {factor():.1f} times as long as the one of the README's table"
-    return f"On this machine all of it computes for {long} the first time; {beside}. What is trained is kept."
+    return f"On this machine all of it computes for {long} the first time; it {_beside()}. What is trained is kept."
 
 
 def measured(lesson: str, waited: float, computed: float = 0) -> None:

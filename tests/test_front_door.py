@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import urllib.request
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -46,9 +47,9 @@ def test_an_unknown_verb_is_named_and_the_verbs_are_listed(capsys):
 @pytest.mark.parametrize(
     ("verb", "lessons_too", "marks"),
     [
-        (front_door.test, True, ["-m", "not large"]),
+        (front_door.test, True, ["not large"]),
         (front_door.test_all, True, []),
-        (front_door.check, False, ["-m", "not notebook and not browser and not large"]),
+        (front_door.check, False, ["not notebook and not browser and not large"]),
     ],
 )
 def test_checks_are_strict_and_end_with_the_first_failure(verb, lessons_too, marks, monkeypatch):
@@ -64,7 +65,7 @@ def test_checks_are_strict_and_end_with_the_first_failure(verb, lessons_too, mar
     options = ran[-1][0]
     assert options[-1] == "-x"
     assert ("--nbval-lax" in options) == lessons_too
-    assert [word for option in zip(options, options[1:], strict=False) if option[0] == "-m" for word in option] == marks
+    assert [value for option, value in pairwise(options) if option == "-m"] == marks
 
 
 @pytest.fixture(autouse=True)

@@ -62,14 +62,14 @@ function render({ model, el }) {
     return [fit, ends];
   }
   // A menu with choices that have no frame; on a page without a kernel it can do nothing.
-  const rests = ({ slider, options }, i) => !slider && !model.send && new Set(states().map((state) => state[i])).size < options.length;
-  if (controls.some(rests)) waiting.textContent = "Here you see one choice of the menus. Other choices need a running kernel: start the course with make lab.";
+  const rests = controls.map(({ slider, options }, i) => !slider && !model.send && new Set(states().map((state) => state[i])).size < options.length);
+  if (rests.includes(true)) waiting.textContent = "Here you see one choice of the menus. Other choices need a running kernel: start the course with make lab.";
 
   function draw() {
     const [chosen, ends] = fitted(model.get("chosen"));
     const shown = model.get("frames")[chosen.join(",")];
     frame.style.filter = shown === undefined ? "grayscale(1)" : "";
-    waiting.hidden = shown !== undefined && !controls.some(rests);
+    waiting.hidden = shown !== undefined && !rests.includes(true);
     if (shown !== undefined) show(frame, shown);
     told.textContent = [...frame.querySelectorAll("[role=img]")].map((drawing) => drawing.ariaLabel).join("; ");
     box.querySelectorAll("[data-control]").forEach((input, i) => {
@@ -93,7 +93,7 @@ function render({ model, el }) {
     input.dataset.control = i;
     input.dataset.lmSuppressShortcuts = "true"; // else JupyterLab takes the arrow keys
     input.setAttribute("aria-label", name);
-    input.disabled = rests(controls[i], i);
+    input.disabled = rests[i];
     if (slider) Object.assign(input, { type: "range", min: 0, step: 1 });
     else options.forEach((option, n) => input.add(new Option(option, n)));
     input.addEventListener("input", () => {
