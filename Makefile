@@ -3,7 +3,7 @@ PYTHON ?= python3
 COURSE = @$(PYTHON) -m course_lib
 
 .DEFAULT_GOAL := help
-.PHONY: help lab workbook test test-all check notebooks format record restamp seeds pages bench mutants slides site warm release collect grade formgrader feedback grades
+.PHONY: help lab workbook test test-all check notebooks widgets format record restamp seeds pages bench mutants slides site warm release collect grade formgrader feedback grades
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1@\2/p' Makefile | awk -F@ '{ printf "%-15s %s\n", $$1, $$2 }'
@@ -25,6 +25,9 @@ check: ## run the quick part: ruff and the tests that execute no lesson
 
 notebooks: ## execute the lessons and save them in place (one: make notebooks ARGS=01)
 	$(COURSE) notebooks $(ARGS)
+
+widgets: ## put today's modules and styles of the widgets into the saved lessons, without executing them (one: ARGS=01)
+	$(COURSE) widgets $(ARGS)
 
 format: ## format the library, the tests and the notebooks
 	$(COURSE) format

@@ -118,6 +118,15 @@ def notebooks(arguments):
     pages([])
 
 
+def widgets(arguments):
+    """put today's modules and styles of the widgets into the saved lessons, without executing them"""
+    from course_lib.tools import lessons, saved_widgets
+
+    paths = [*lessons.find(arguments), *lessons.find(arguments, "exercises")]
+    renewed = [path.name for path in paths if saved_widgets.renew(path)]
+    print(*renewed, f"{len(renewed)} notebooks had old widgets", sep="\n")
+
+
 def format(arguments):
     """format the library, the tests and the notebooks"""
     commands = [["ruff", "check", "--fix"], ["ruff", "format"]]
@@ -345,6 +354,7 @@ ALL = (
     test_all,
     check,
     notebooks,
+    widgets,
     format,
     record,
     restamp,

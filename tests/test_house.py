@@ -38,6 +38,7 @@ OUTSIDE = {
     "tools": set(),
     "tools.environment": {"files"},
     "tools.lessons": {"files"},
+    "tools.saved_widgets": {"tools.lessons"},
     "tools.seeds": {"claims", "curriculum", "files", "trained"},
     "tools.recording": {"claims", "files", "speed", "trained", "tools.lessons"},
     "tools.restamp": {
@@ -75,6 +76,7 @@ OUTSIDE = {
             "tools.mutants",
             "tools.pages",
             "tools.rewrapped",
+            "tools.saved_widgets",
             "tools.site",
             "tools.web",
         ),

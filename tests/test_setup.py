@@ -218,6 +218,7 @@ FIRST_CALLS = {
     "test-all": (["--version"], "pytest "),
     "check": (["--version"], "pytest "),
     "notebooks": (["99"], "No notebook begins with '99'"),
+    "widgets": ([], "0 notebooks had old widgets"),
     "format": ([], "left unchanged"),
     "record": (["99"], "No notebook begins with '99'"),
     "restamp": (["nowhere"], "There is no revision 'nowhere'"),
