@@ -212,7 +212,7 @@ def mutants(arguments):
             counts = ", ".join(f"{len(those)} {kind}" for kind, those in became.items() if those)
             print(f"{name:<22}", counts, flush=True)
             holes += [f"{name}, {one.what}:\n{one.source}" for one in became[mutants.PASSED]]
-        for line in mutants.report_on_slips(notebook):
+        for line in mutants.report_on_misconceptions(notebook):
             print(line, flush=True)
         for told in (rewrapped.report(notebook), edges.report(notebook)):
             holes += [hole for _, found in told for hole in found]

@@ -48,7 +48,7 @@ DOUBLE = Exercise(
     "lesson 3",
     drive=drive,
 )
-DOUBLE.slip("that is the square", "Twice, not to the power of two.")(lambda x: x * x)
+DOUBLE.misconception("that is the square", "Twice, not to the power of two.")(lambda x: x * x)
 ASKED = [DOUBLE]
 """
 

@@ -1,4 +1,4 @@
-"""What is said of a result that no known slip explains: always something that is true of every input that failed."""
+"""What is said of a result that no known misconception explains: always something true of every input that failed."""
 
 import math
 
@@ -192,7 +192,7 @@ def test_relations_need_not_be_of_one_size():
     assert differences.of_numbers([(2 * X, X), (2 * Y, Y)])[0] == "every number is 2 times what is wanted"
 
 
-# ---- beside a slip ----
+# ---- beside a misconception ----
 
 DOUBLE = Exercise(
     "double",
@@ -201,7 +201,7 @@ DOUBLE = Exercise(
     lambda x: 2 * x + 1,
     "lesson 1",
 )
-DOUBLE.slip("the one is forgotten", "What is added?")(lambda x: 2 * x)
+DOUBLE.misconception("the one is forgotten", "What is added?")(lambda x: 2 * x)
 
 
 def told(answer):
@@ -210,11 +210,11 @@ def told(answer):
     return str(caught.value)
 
 
-def test_a_slip_that_explains_every_input_is_named():
+def test_a_misconception_that_explains_every_input_is_named():
     assert told(lambda x: x + x).startswith("✗ double: the one is forgotten.\n  What is added?\n")
 
 
-def test_a_slip_that_explains_most_inputs_is_told_as_what_it_is():
+def test_a_misconception_that_explains_most_inputs_is_told_as_what_it_is():
     message = told(lambda x: 2 * x if len(x) < 6 else 5 * x)
     assert not message.startswith("✗ double: the one is forgotten")
     assert (
@@ -223,11 +223,11 @@ def test_a_slip_that_explains_most_inputs_is_told_as_what_it_is():
     )
 
 
-def test_a_slip_that_explains_few_inputs_is_not_told():
+def test_a_misconception_that_explains_few_inputs_is_not_told():
     assert "forgotten" not in told(lambda x: 2 * x if len(x) < 4 else 5 * x)
 
 
-def test_nan_and_an_order_in_memory_hide_no_slip():
+def test_nan_and_an_order_in_memory_hide_no_misconception():
     assert (
         "the one is forgotten"
         in told(lambda x: torch.where(torch.arange(len(x)) == 0, torch.nan, 2 * x)).splitlines()[0]

@@ -71,12 +71,30 @@ def cases(generator):
 EXERCISE = Exercise("double", "rnn_bottleneck", cases, lambda x: 2 * x + 1, "lesson 1")
 
 
-@EXERCISE.slip("the one is forgotten", "What is added?")
+@EXERCISE.misconception("the one is forgotten", "What is added?")
 def twice(x):
     return 2 * x
 
 
-def test_a_slip_is_filed_under_its_name_and_stays_a_function():
+def doubled_plus_one(x):
+    return 2 * x + 1
+
+
+def test_an_edit_of_what_is_right_is_a_misconception():
+    asked = Exercise("double", "rnn_bottleneck", cases, doubled_plus_one, "lesson 1")
+    asked.edit("one is subtracted", "Which sign has the one?", ("+ 1", "- 1"))
+    with pytest.raises(Wrong, match="one is subtracted"):
+        examine(asked, lambda x: x + x - 1)
+
+
+@pytest.mark.parametrize(("words", "times"), [("x", 2), ("third", 0)])
+def test_an_edit_that_does_not_fit_once_is_refused(words, times):
+    asked = Exercise("double", "rnn_bottleneck", cases, doubled_plus_one, "lesson 1")
+    with pytest.raises(ValueError, match=f"'{words}' stands {times} times"):
+        asked.edit("it is another", "Look at it.", (words, "y"))
+
+
+def test_a_misconception_is_filed_under_its_name_and_stays_a_function():
     assert [(one.name, one.hint, one.answer) for one in EXERCISE.misconceptions] == [
         ("the one is forgotten", "What is added?", twice)
     ]
@@ -180,7 +198,7 @@ def test_the_inputs_of_another_seed_are_others():
 
 def test_what_a_misconception_gives_is_computed_once_for_all_checks():
     asked, calls = exercise(lambda x: x), itertools.count()
-    asked.slip("the sign is wrong", "Look at the sign.")(lambda x: -x + 0 * next(calls))
+    asked.misconception("the sign is wrong", "Look at the sign.")(lambda x: -x + 0 * next(calls))
     for _ in range(2):
         assert said_of(asked, torch.neg) == "✗ row: the sign is wrong."
         first = next(calls)
@@ -336,21 +354,21 @@ def said_of(asked, answer):
     return str(caught.value).splitlines()[0]
 
 
-def test_what_is_right_but_for_nan_is_not_taken_for_a_slip():
+def test_what_is_right_but_for_nan_is_not_taken_for_a_misconception():
     asked = exercise(lambda x: x.clamp(min=0))
-    asked.slip("what is negative stays", "Look at the sign.")(lambda x: x)
+    asked.misconception("what is negative stays", "Look at the sign.")(lambda x: x)
     nan = said_of(asked, lambda x: torch.where(x < 0, torch.nan, x))
     assert nan.startswith("✗ row: the result holds NaN")
     assert said_of(asked, lambda x: x) == "✗ row: what is negative stays."
 
 
-def test_nothing_but_nan_is_like_no_slip():
+def test_nothing_but_nan_is_like_no_misconception():
     asked = exercise(lambda x: x.exp())
-    asked.slip("0 is divided by 0", "Which divisor is 0?")(lambda x: x * torch.nan)
+    asked.misconception("0 is divided by 0", "Which divisor is 0?")(lambda x: x * torch.nan)
     assert said_of(asked, lambda x: x - torch.nan) == "✗ row: the result holds NaN everywhere."
 
 
-def test_nan_of_a_slip_hides_no_other_number():
+def test_nan_of_a_misconception_hides_no_other_number():
     def naive(x):
         return x.exp() / x.exp().sum(-1, keepdim=True)
 
@@ -358,28 +376,28 @@ def test_nan_of_a_slip_hides_no_other_number():
         Case(about, {"x": torch.tensor([x, x + 1])}) for about, x in (("small", 1.0), ("high", 99.0), ("low", -300.0))
     ]
     asked = Exercise("share", "rnn_bottleneck", lambda generator: rows, lambda x: x.softmax(-1), "lesson 1")
-    asked.slip("large scores overflow", "exp(100) is too large.")(naive)
+    asked.misconception("large scores overflow", "exp(100) is too large.")(naive)
     assert said_of(asked, naive) == "✗ share: large scores overflow."
     assert "overflow" not in said_of(asked, lambda x: naive(x.clamp(max=80)))
     assert "overflow" not in said_of(asked, lambda x: torch.where(x == 2, torch.nan, naive(x)))
 
 
-def test_what_has_become_of_a_slip_is_told_beside_its_name():
+def test_what_has_become_of_a_misconception_is_told_beside_its_name():
     asked = exercise(lambda x: x.softmax(-1))
-    asked.slip("the softmax runs over the rows", "Each *row* must sum to 1.")(lambda x: x.softmax(0))
+    asked.misconception("the softmax runs over the rows", "Each *row* must sum to 1.")(lambda x: x.softmax(0))
     assert said_of(asked, lambda x: -x.softmax(0)) == (
         "✗ row: the softmax runs over the rows; and besides, every sign is the other one."
     )
     assert "over the rows" not in said_of(asked, lambda x: -x.softmax(-1))
 
 
-def test_an_order_in_memory_hides_no_slip():
+def test_an_order_in_memory_hides_no_misconception():
     def drawn(generator):
         x = torch.randn(4, 3, generator=generator)
         return [Case("in order", {"x": x}), Case("not in order", {"x": x.T})]
 
     asked = Exercise("flat", "rnn_bottleneck", drawn, lambda x: x.flatten(), "lesson 1")
-    asked.slip("the sign is wrong", "Look at the sign.")(lambda x: -x.flatten())
+    asked.misconception("the sign is wrong", "Look at the sign.")(lambda x: -x.flatten())
     assert said_of(asked, lambda x: -x.view(-1)) == "✗ flat: the sign is wrong."
 
 

@@ -180,7 +180,7 @@ def test_a_right_answer_survives_the_way():
 
 
 def test_a_wrong_answer_is_told_as_in_the_notebook():
-    """Also one that no slip explains, for which the engine asks again."""
+    """Also one that no misconception explains, for which the engine asks again."""
 
     def unlike(scores, mask):
         return scores.cumsum(-1) + 0.7

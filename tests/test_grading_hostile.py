@@ -389,14 +389,14 @@ def test_the_next_run_grades_anew_what_has_no_readable_report(course):
     assert "ida" not in grading.missing(course, made.NAME)
 
 
-def test_a_slip_is_named_in_marks_though_the_kernel_is_asked_once():
+def test_a_misconception_is_named_in_marks_though_the_kernel_is_asked_once():
     asked = checks.exercises()["split_heads"]
-    slip, outcomes = asked.misconceptions[1], []
+    misconception, outcomes = asked.misconceptions[1], []
     for case in examine.cases_of(asked, SEED):
-        outcome = engine.attempt(asked, slip.answer, case)
+        outcome = engine.attempt(asked, misconception.answer, case)
         after = {name: courier.pack(value) for name, value in outcome.arguments.items()}
         outcomes.append({"result": courier.pack(outcome.result), "arguments": after})
-    with pytest.raises(Wrong, match=slip.name):
+    with pytest.raises(Wrong, match=misconception.name):
         examine.judge(asked, json.dumps({"outcomes": outcomes}), SEED)
 
 

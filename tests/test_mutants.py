@@ -91,7 +91,7 @@ def test_two_changes_at_once_get_no_false_name(name):
     notebook = next(path for path in lessons.find(folder="exercises") if exercises()[name].lesson in path.stem)
     solution = next(one for one in mutants.solutions(notebook) if one.name == name)
     tried = list(mutants.doubled(solution, 8))
-    names = {slip.name for slip in exercises()[name].misconceptions}
+    names = {misconception.name for misconception in exercises()[name].misconceptions}
     assert len(tried) >= 4 and [one for one in tried if one[2] in names - {*one[:2]}] == []
 
 

@@ -80,7 +80,7 @@ def unknown(word, found, rest):
 def splitting(
     ends=longest_first, looked=behind, shown=behind, lost=unknown, cut=lambda rest, end, mark: rest[end:], finish=list
 ):
-    """`split_word` with one or more slips."""
+    """`split_word` with one or more misconceptions."""
 
     def answer(word, known):
         found, rest = [], word
@@ -100,27 +100,29 @@ SPLIT_WORD = Exercise(
     "split_word", "a_real_model", split_cases, splitting(), PIECES, banned=("course_lib.word_pieces",)
 )
 
-SPLIT_WORD.slip(
+SPLIT_WORD.misconception(
     "the shortest known piece is taken", "Which ends are tried first? The longest piece that is known comes first."
 )(splitting(ends=lambda length: range(1, length + 1)))
 MARKS = "A piece inside a word is another entry of `known` than one that begins a word: look for it with its ##."
-SPLIT_WORD.slip("the ## is missing in the result", "The pieces are found. Hand them back as they stand in `known`.")(
-    splitting(shown=unmarked)
-)
-SPLIT_WORD.slip("pieces are looked up without ##, and come out without it", MARKS)(
+SPLIT_WORD.misconception(
+    "the ## is missing in the result", "The pieces are found. Hand them back as they stand in `known`."
+)(splitting(shown=unmarked))
+SPLIT_WORD.misconception("pieces are looked up without ##, and come out without it", MARKS)(
     splitting(looked=unmarked, shown=unmarked)
 )
-SPLIT_WORD.slip("pieces are looked up without ##, which is put in front afterwards", MARKS)(splitting(looked=unmarked))
-SPLIT_WORD.slip("the first piece is marked, too", "The first piece begins the word, and has no ##.")(
+SPLIT_WORD.misconception("pieces are looked up without ##, which is put in front afterwards", MARKS)(
+    splitting(looked=unmarked)
+)
+SPLIT_WORD.misconception("the first piece is marked, too", "The first piece begins the word, and has no ##.")(
     splitting(looked=marked, shown=marked)
 )
-SPLIT_WORD.slip("the first piece comes out with ##", "The first piece begins the word, and has no ##.")(
+SPLIT_WORD.misconception("the first piece comes out with ##", "The first piece begins the word, and has no ##.")(
     splitting(shown=marked)
 )
-SPLIT_WORD.slip(
+SPLIT_WORD.misconception(
     "the ## stands behind the piece", "`##` says that something stands before: it is in front of the piece."
 )(splitting(finish=lambda found: found[:1] + [f"{piece[2:]}##" for piece in found[1:]]))
-SPLIT_WORD.slip(
+SPLIT_WORD.misconception(
     "the ## stands behind every piece but the last",
     "`##` marks a piece that goes on with a word, and stands in front of it.",
 )(splitting(shown=unmarked, finish=lambda found: [f"{piece}##" for piece in found[:-1]] + found[-1:]))
@@ -147,36 +149,38 @@ def either(keep):
 
 ONE_FORM = "At the beginning of a word only pieces without ## may stand, and behind it only pieces with it."
 for keep in (True, False):
-    SPLIT_WORD.slip("a piece is taken with or without ##, whichever is known", ONE_FORM)(either(keep))
+    SPLIT_WORD.misconception("a piece is taken with or without ##, whichever is known", ONE_FORM)(either(keep))
 
 WHOLE = "If a rest has no piece, the *whole word* is unknown: one [UNK], and nothing of its beginning."
-SPLIT_WORD.slip("[UNK] stands for the rest alone", WHOLE)(splitting(lost=lambda word, found, rest: [*found, "[UNK]"]))
-SPLIT_WORD.slip("[UNK] stands for the rest alone, with a mark", WHOLE)(
+SPLIT_WORD.misconception("[UNK] stands for the rest alone", WHOLE)(
+    splitting(lost=lambda word, found, rest: [*found, "[UNK]"])
+)
+SPLIT_WORD.misconception("[UNK] stands for the rest alone, with a mark", WHOLE)(
     splitting(lost=lambda word, found, rest: [*found, f"{behind(found)}[UNK]"])
 )
-SPLIT_WORD.slip("a rest without a piece is left out", WHOLE)(splitting(lost=lambda word, found, rest: found))
-SPLIT_WORD.slip("a rest without a piece comes out as it is", WHOLE)(
+SPLIT_WORD.misconception("a rest without a piece is left out", WHOLE)(splitting(lost=lambda word, found, rest: found))
+SPLIT_WORD.misconception("a rest without a piece comes out as it is", WHOLE)(
     splitting(lost=lambda word, found, rest: [*found, behind(found) + rest])
 )
-SPLIT_WORD.slip("an unknown word gives no piece", "An unknown word is one piece: [UNK].")(
+SPLIT_WORD.misconception("an unknown word gives no piece", "An unknown word is one piece: [UNK].")(
     splitting(lost=lambda word, found, rest: [])
 )
-SPLIT_WORD.slip("an unknown word comes out as it is", "In place of a word that cannot be split stands [UNK].")(
+SPLIT_WORD.misconception("an unknown word comes out as it is", "In place of a word that cannot be split stands [UNK].")(
     splitting(lost=lambda word, found, rest: [word])
 )
-SPLIT_WORD.slip("[UNK] is not in a list", 'A list comes out always: ["[UNK]"], not "[UNK]".')(
+SPLIT_WORD.misconception("[UNK] is not in a list", 'A list comes out always: ["[UNK]"], not "[UNK]".')(
     splitting(lost=lambda word, found, rest: "[UNK]", finish=lambda found: found)
 )
-SPLIT_WORD.slip("[UNK] is taken apart into its letters", 'list("[UNK]") is a list of five letters.')(
+SPLIT_WORD.misconception("[UNK] is taken apart into its letters", 'list("[UNK]") is a list of five letters.')(
     splitting(lost=lambda word, found, rest: "[UNK]")
 )
-SPLIT_WORD.slip("there is an [UNK] for each piece and one for the rest", WHOLE)(
+SPLIT_WORD.misconception("there is an [UNK] for each piece and one for the rest", WHOLE)(
     splitting(lost=lambda word, found, rest: ["[UNK]"] * (len(found) + 1))
 )
-SPLIT_WORD.slip("there is an [UNK] for each letter", WHOLE)(
+SPLIT_WORD.misconception("there is an [UNK] for each letter", WHOLE)(
     splitting(lost=lambda word, found, rest: ["[UNK]"] * len(word))
 )
-SPLIT_WORD.slip("there is an [UNK] for each letter of the rest", WHOLE)(
+SPLIT_WORD.misconception("there is an [UNK] for each letter of the rest", WHOLE)(
     splitting(lost=lambda word, found, rest: found + ["[UNK]"] * len(rest))
 )
 
@@ -195,21 +199,23 @@ def skipping(put):
     return answer
 
 
-SPLIT_WORD.slip("a letter without a piece becomes [UNK], and the splitting goes on", WHOLE)(skipping(["[UNK]"]))
-SPLIT_WORD.slip("a letter without a piece is passed over", WHOLE)(skipping([]))
+SPLIT_WORD.misconception("a letter without a piece becomes [UNK], and the splitting goes on", WHOLE)(
+    skipping(["[UNK]"])
+)
+SPLIT_WORD.misconception("a letter without a piece is passed over", WHOLE)(skipping([]))
 
-SPLIT_WORD.slip(
+SPLIT_WORD.misconception(
     "the whole rest is never tried",
     "The first try is the rest as it is. `range(len(rest) - 1, …)` begins one letter too short.",
 )(splitting(ends=lambda length: range(length - 1, 0, -1)))
-SPLIT_WORD.slip(
+SPLIT_WORD.misconception(
     "the whole rest is never tried, unless it is one letter",
     "The first try is the rest as it is, with its last letter.",
 )(splitting(ends=lambda length: range(max(length - 1, 1), 0, -1)))
-SPLIT_WORD.slip(
+SPLIT_WORD.misconception(
     "a single letter is never tried", "range(n, 1, -1) ends with 2. The last try is a piece of one letter."
 )(splitting(ends=lambda length: range(length, 1, -1)))
-SPLIT_WORD.slip(
+SPLIT_WORD.misconception(
     "the ## is counted as letters of the word",
     "Two signs of the piece are no letters of the word. By how much does the rest get shorter?",
 )(splitting(cut=lambda rest, end, mark: rest[end + len(mark) :]))
@@ -221,11 +227,13 @@ def in_the_rest(change):
 
 
 ONCE = "Only the piece in front is cut off, once: rest[len(piece):]."
-SPLIT_WORD.slip("the piece is taken out everywhere", ONCE)(in_the_rest(lambda rest, piece: rest.replace(piece, "")))
-SPLIT_WORD.slip("all letters of the piece are stripped", f"lstrip takes away letters, not a text. {ONCE}")(
+SPLIT_WORD.misconception("the piece is taken out everywhere", ONCE)(
+    in_the_rest(lambda rest, piece: rest.replace(piece, ""))
+)
+SPLIT_WORD.misconception("all letters of the piece are stripped", f"lstrip takes away letters, not a text. {ONCE}")(
     in_the_rest(lambda rest, piece: rest.lstrip(piece))
 )
-SPLIT_WORD.slip("all letters of the piece are stripped", f"strip takes away letters, not a text. {ONCE}")(
+SPLIT_WORD.misconception("all letters of the piece are stripped", f"strip takes away letters, not a text. {ONCE}")(
     in_the_rest(lambda rest, piece: rest.strip(piece))
 )
 
@@ -233,7 +241,7 @@ SPLIT_WORD.slip("all letters of the piece are stripped", f"strip takes away lett
 GREEDY = "A piece once taken is never given back: if the longest leads into a dead end, the word is unknown."
 
 
-@SPLIT_WORD.slip("a shorter piece is tried where the longest leads nowhere", GREEDY)
+@SPLIT_WORD.misconception("a shorter piece is tried where the longest leads nowhere", GREEDY)
 def backtracking(word, known):
     fits = [[] for _ in range(len(word))] + [[[]]]  # ways from each place, the longest piece first; only the best kept
     for start in range(len(word) - 1, -1, -1):
@@ -244,7 +252,7 @@ def backtracking(word, known):
     return fits[0][0] if fits[0] else ["[UNK]"]
 
 
-@SPLIT_WORD.slip(
+@SPLIT_WORD.misconception(
     "the fewest pieces are taken", "Each piece in turn is the longest at its place; how many it will be, nobody counts."
 )
 def fewest(word, known):
@@ -261,7 +269,7 @@ def fewest(word, known):
     return ["[UNK]"] if best[0] is None else best[0]
 
 
-@SPLIT_WORD.slip(
+@SPLIT_WORD.misconception(
     "the word is split from its end", "The longest piece in front is cut off first, then it goes on with the rest."
 )
 def from_the_end(word, known):
@@ -276,15 +284,15 @@ def from_the_end(word, known):
     return found
 
 
-SPLIT_WORD.slip(
+SPLIT_WORD.misconception(
     "the pieces stand in the opposite order", "The piece in front comes first: append, or insert at the end."
 )(splitting(finish=lambda found: found[::-1]))
-SPLIT_WORD.slip("the pieces come out as one text", "A list of pieces is wanted.")(splitting(finish=" ".join))
-SPLIT_WORD.slip("the pieces come out as one text", "A list of pieces is wanted.")(splitting(finish="".join))
-SPLIT_WORD.slip("only the first piece comes out", "Behind the first piece there is a rest, which is split, too.")(
-    lambda word, known: splitting()(word, known)[:1]
-)
-SPLIT_WORD.slip("every letter is a piece", "Longer pieces come first, where they are known.")(
+SPLIT_WORD.misconception("the pieces come out as one text", "A list of pieces is wanted.")(splitting(finish=" ".join))
+SPLIT_WORD.misconception("the pieces come out as one text", "A list of pieces is wanted.")(splitting(finish="".join))
+SPLIT_WORD.misconception(
+    "only the first piece comes out", "Behind the first piece there is a rest, which is split, too."
+)(lambda word, known: splitting()(word, known)[:1])
+SPLIT_WORD.misconception("every letter is a piece", "Longer pieces come first, where they are known.")(
     splitting(ends=lambda length: range(1, 2))
 )
 
@@ -299,21 +307,21 @@ def with_pieces(change):
     return answer
 
 
-SPLIT_WORD.slip("there is a list within the list", "One plain list of texts is wanted.")(
+SPLIT_WORD.misconception("there is a list within the list", "One plain list of texts is wanted.")(
     with_pieces(lambda found: [found])
 )
-SPLIT_WORD.slip("there is a list within the list", "One plain list of texts is wanted.")(
+SPLIT_WORD.misconception("there is a list within the list", "One plain list of texts is wanted.")(
     with_pieces(lambda found: [[piece] for piece in found])
 )
-SPLIT_WORD.slip(
+SPLIT_WORD.misconception(
     "pieces are taken apart into their signs", "extend and += put in a text sign by sign; append puts it in whole."
 )(with_pieces(lambda found: list("".join(found))))
-SPLIT_WORD.slip("the whole rest comes out, not the piece", "Handed back is what was found: rest[:end].")(
+SPLIT_WORD.misconception("the whole rest comes out, not the piece", "Handed back is what was found: rest[:end].")(
     with_pieces(lambda found: [behind(number) + letters_from(found, number) for number in range(len(found))])
 )
-SPLIT_WORD.slip("each piece lacks its last letter", "word[start:end] ends before `end`. Is one taken away once more?")(
-    with_pieces(lambda found: [piece[:-1] for piece in found])
-)
+SPLIT_WORD.misconception(
+    "each piece lacks its last letter", "word[start:end] ends before `end`. Is one taken away once more?"
+)(with_pieces(lambda found: [piece[:-1] for piece in found]))
 
 
 def letters_from(found, number):
@@ -321,7 +329,7 @@ def letters_from(found, number):
     return "".join(piece.removeprefix("##") for piece in found[number:])
 
 
-@SPLIT_WORD.slip(
+@SPLIT_WORD.misconception(
     "the beginning of the word is looked up each time, not that of the rest",
     "What is looked up begins where the last piece ended.",
 )
@@ -337,7 +345,7 @@ def always_from_the_beginning(word, known):
     return found
 
 
-@SPLIT_WORD.slip(
+@SPLIT_WORD.misconception(
     "there are two pieces at most",
     "The rest may need more than one piece: a loop goes on until nothing is left, and no piece has more than one ##.",
 )
@@ -347,22 +355,22 @@ def two_at_most(word, known):
     return first if not rest or first == ["[UNK]"] else [*first, f"##{rest}"] if f"##{rest}" in known else ["[UNK]"]
 
 
-SPLIT_WORD.slip("[UNK] has lost its brackets", 'The unknown piece is "[UNK]", with its brackets.')(
+SPLIT_WORD.misconception("[UNK] has lost its brackets", 'The unknown piece is "[UNK]", with its brackets.')(
     splitting(lost=lambda word, found, rest: ["UNK"])
 )
-SPLIT_WORD.slip("None comes out of an unknown word", "Where no piece fits, a list is wanted, too: the one with [UNK].")(
-    splitting(lost=lambda word, found, rest: None, finish=lambda found: found)
-)
-SPLIT_WORD.slip(
+SPLIT_WORD.misconception(
+    "None comes out of an unknown word", "Where no piece fits, a list is wanted, too: the one with [UNK]."
+)(splitting(lost=lambda word, found, rest: None, finish=lambda found: found))
+SPLIT_WORD.misconception(
     "the first end that is not known gives up",
     "`else` belongs to the `for`, not to the `if`: only when no end was left is the word unknown.",
 )(lambda word, known: [word] if word in known else ["[UNK]"])
-SPLIT_WORD.slip("pieces and the rest come out", "One list is wanted: the pieces.")(
+SPLIT_WORD.misconception("pieces and the rest come out", "One list is wanted: the pieces.")(
     lambda word, known: (splitting()(word, known), "")
 )
 
 
-@SPLIT_WORD.slip(
+@SPLIT_WORD.misconception(
     "after the longest first piece the shortest ones follow",
     "Every piece is the longest that is known, not the first alone.",
 )
@@ -423,7 +431,7 @@ def vector_cases(generator: torch.Generator) -> list[Case]:
 def pooled(
     add=lambda states, own: (states * own).sum(1), divide=lambda own: own.sum(1), finish=lambda vectors: vectors
 ):
-    """`sentence_vector` with one or more slips; `own` is the mask with a third axis."""
+    """`sentence_vector` with one or more misconceptions; `own` is the mask with a third axis."""
 
     def answer(states, mask):
         own = mask[:, :, None].to(states)
@@ -440,110 +448,116 @@ SENTENCE_VECTOR = Exercise(
     "sentence_vector", "a_real_model", vector_cases, pooled(), VECTOR, banned=("course_lib.pretrained",)
 )
 
-SENTENCE_VECTOR.slip(
+SENTENCE_VECTOR.misconception(
     "the padding counts in the mean",
     "What stands where the mask is False must not matter. Change a number there by hand: does the result change?",
 )(pooled(lambda states, own: states.sum(1), lambda own: torch.ones_like(own).sum(1)))
-SENTENCE_VECTOR.slip(
+SENTENCE_VECTOR.misconception(
     "the sum of the own tokens is divided by all places",
     "Sum and count must be of the same tokens: how many True has the row of each sentence?",
 )(pooled(divide=lambda own: torch.ones_like(own).sum(1)))
-SENTENCE_VECTOR.slip(
+SENTENCE_VECTOR.misconception(
     "the sum of all places is divided by the own tokens", "The count is right. What of the states under the padding?"
 )(pooled(lambda states, own: states.sum(1)))
-SENTENCE_VECTOR.slip("it is a sum, not a mean", "By how many tokens is the sum to be divided?")(pooled(divide=one))
-SENTENCE_VECTOR.slip("True and False have changed places", "True marks the sentence's own tokens, those that count.")(
-    lambda states, mask: pooled()(states, ~mask)
+SENTENCE_VECTOR.misconception("it is a sum, not a mean", "By how many tokens is the sum to be divided?")(
+    pooled(divide=one)
 )
+SENTENCE_VECTOR.misconception(
+    "True and False have changed places", "True marks the sentence's own tokens, those that count."
+)(lambda states, mask: pooled()(states, ~mask))
 OWN_COUNT = "Each sentence is divided by the number of *its* tokens: one count for each row of the mask."
-SENTENCE_VECTOR.slip(
+SENTENCE_VECTOR.misconception(
     "each sentence's count divides a column, not its row",
     "A count of shape (batch,) beside (batch, d) is laid along d. With keepdim=True it is (batch, 1).",
 )(lambda states, mask: (states * mask[:, :, None]).sum(1) / mask.sum(1))
-SENTENCE_VECTOR.slip("all sentences are divided by the same count, that of all tokens", OWN_COUNT)(
+SENTENCE_VECTOR.misconception("all sentences are divided by the same count, that of all tokens", OWN_COUNT)(
     pooled(divide=lambda own: own.sum())
 )
-SENTENCE_VECTOR.slip("all sentences are divided by the mean number of tokens", OWN_COUNT)(
+SENTENCE_VECTOR.misconception("all sentences are divided by the mean number of tokens", OWN_COUNT)(
     pooled(divide=lambda own: own.sum(1).mean())
 )
-SENTENCE_VECTOR.slip("all sentences share the count of the first", OWN_COUNT)(pooled(divide=lambda own: own[0].sum()))
-SENTENCE_VECTOR.slip("it is divided by the number of sentences", OWN_COUNT)(pooled(divide=len))
-SENTENCE_VECTOR.slip(
+SENTENCE_VECTOR.misconception("all sentences share the count of the first", OWN_COUNT)(
+    pooled(divide=lambda own: own[0].sum())
+)
+SENTENCE_VECTOR.misconception("it is divided by the number of sentences", OWN_COUNT)(pooled(divide=len))
+SENTENCE_VECTOR.misconception(
     "all sentences are thrown together", "states[mask] forgets where one sentence ends: one mean for each is wanted."
 )(lambda states, mask: states[mask].mean(0))
-SENTENCE_VECTOR.slip("all sentences are thrown together", "One mean for each sentence is wanted, over its own tokens.")(
-    lambda states, mask: states[mask].mean(0).expand(len(states), -1)
-)
-SENTENCE_VECTOR.slip("the first token stands for the sentence", "[CLS] is one of the tokens; the mean takes all.")(
-    lambda states, mask: states[:, 0]
-)
-SENTENCE_VECTOR.slip("the last place stands for the sentence", "The mean takes all tokens of the sentence.")(
+SENTENCE_VECTOR.misconception(
+    "all sentences are thrown together", "One mean for each sentence is wanted, over its own tokens."
+)(lambda states, mask: states[mask].mean(0).expand(len(states), -1))
+SENTENCE_VECTOR.misconception(
+    "the first token stands for the sentence", "[CLS] is one of the tokens; the mean takes all."
+)(lambda states, mask: states[:, 0])
+SENTENCE_VECTOR.misconception("the last place stands for the sentence", "The mean takes all tokens of the sentence.")(
     lambda states, mask: states[:, -1]
 )
 
 
-@SENTENCE_VECTOR.slip("the last own token stands for the sentence", "The mean takes all tokens of the sentence.")
+@SENTENCE_VECTOR.misconception(
+    "the last own token stands for the sentence", "The mean takes all tokens of the sentence."
+)
 def last_own(states, mask):
     last = (torch.arange(mask.shape[1]) * mask).argmax(1)
     return states[torch.arange(len(states)), last]
 
 
-SENTENCE_VECTOR.slip(
+SENTENCE_VECTOR.misconception(
     "the largest numbers are taken, not the mean", "That is max pooling. Here every token counts alike."
 )(lambda states, mask: states.masked_fill(~mask[:, :, None], -torch.inf).amax(1))
-SENTENCE_VECTOR.slip(
+SENTENCE_VECTOR.misconception(
     "the largest numbers are taken, not the mean", "That is max pooling. Here every token counts alike."
 )(lambda states, mask: states.masked_fill(~mask[:, :, None], 0).amax(1))
-SENTENCE_VECTOR.slip(
+SENTENCE_VECTOR.misconception(
     "tokens whose state is 0 are not counted", "The mask alone says which tokens are there. A state may be 0, too."
 )(lambda states, mask: (states * mask[:, :, None]).sum(1) / (mask[:, :, None] & states.any(-1, True)).sum(1))
-SENTENCE_VECTOR.slip("the vectors are brought to length 1", "The mean as it is is wanted; a cosine comes later.")(
-    pooled(finish=partial(F.normalize, dim=-1))
-)
-SENTENCE_VECTOR.slip("it is divided by the root of the count", "A mean is a sum divided by the count itself.")(
+SENTENCE_VECTOR.misconception(
+    "the vectors are brought to length 1", "The mean as it is is wanted; a cosine comes later."
+)(pooled(finish=partial(F.normalize, dim=-1)))
+SENTENCE_VECTOR.misconception("it is divided by the root of the count", "A mean is a sum divided by the count itself.")(
     pooled(divide=lambda own: own.sum(1).sqrt())
 )
-SENTENCE_VECTOR.slip("it is divided by the square of the count", "Is a mean divided by the count once more?")(
+SENTENCE_VECTOR.misconception("it is divided by the square of the count", "Is a mean divided by the count once more?")(
     pooled(divide=lambda own: own.sum(1) ** 2)
 )
-SENTENCE_VECTOR.slip("one is added to the count", "Count the True of a row: by this number the sum is divided.")(
-    pooled(divide=lambda own: own.sum(1) + 1)
-)
-SENTENCE_VECTOR.slip(
+SENTENCE_VECTOR.misconception(
+    "one is added to the count", "Count the True of a row: by this number the sum is divided."
+)(pooled(divide=lambda own: own.sum(1) + 1))
+SENTENCE_VECTOR.misconception(
     "the last own token is left out", "All tokens whose mask is True count, [SEP] among them. Where does a slice end?"
 )(lambda states, mask: pooled()(states, mask & F.pad(mask[:, 1:], (0, 1))))
-SENTENCE_VECTOR.slip("the first own token is left out", "All tokens whose mask is True count, [CLS] among them.")(
-    lambda states, mask: pooled()(states, mask & F.pad(mask[:, :-1], (1, 0)))
-)
-SENTENCE_VECTOR.slip("[CLS] and [SEP] are left out", "All tokens whose mask is True count, these two among them.")(
-    lambda states, mask: pooled()(states, mask & F.pad(mask[:, 1:], (0, 1)) & F.pad(mask[:, :-1], (1, 0)))
-)
-SENTENCE_VECTOR.slip(
+SENTENCE_VECTOR.misconception(
+    "the first own token is left out", "All tokens whose mask is True count, [CLS] among them."
+)(lambda states, mask: pooled()(states, mask & F.pad(mask[:, :-1], (1, 0))))
+SENTENCE_VECTOR.misconception(
+    "[CLS] and [SEP] are left out", "All tokens whose mask is True count, these two among them."
+)(lambda states, mask: pooled()(states, mask & F.pad(mask[:, 1:], (0, 1)) & F.pad(mask[:, :-1], (1, 0))))
+SENTENCE_VECTOR.misconception(
     "the first places are taken, as many as the mask counts",
     "With padding in front, the own tokens are the last ones. The mask says which, not only how many.",
 )(lambda states, mask: pooled()(states, torch.arange(mask.shape[1]) < mask.sum(1, keepdim=True)))
-SENTENCE_VECTOR.slip(
+SENTENCE_VECTOR.misconception(
     "it is cut off at the shortest sentence", "A longer sentence has more tokens, and all of them count."
 )(lambda states, mask: states[:, : int(mask.sum(1).min())].mean(1))
-SENTENCE_VECTOR.slip("the axis of the tokens is kept", "It is (batch, 1, d): which axis is to go?")(
+SENTENCE_VECTOR.misconception("the axis of the tokens is kept", "It is (batch, 1, d): which axis is to go?")(
     pooled(finish=lambda vectors: vectors[:, None])
 )
-SENTENCE_VECTOR.slip(
+SENTENCE_VECTOR.misconception(
     "the mean runs along the numbers of a vector", "The axes are (batch, n, d): over which is the mean?"
 )(lambda states, mask: states.mean(-1))
-SENTENCE_VECTOR.slip(
+SENTENCE_VECTOR.misconception(
     "the mean runs along the numbers of a vector", "The axes are (batch, n, d): over which is the mean?"
 )(lambda states, mask: (states * mask[:, :, None]).mean(-1))
-SENTENCE_VECTOR.slip("there is one number for each sentence", "A vector is wanted: the mean is over the tokens alone.")(
-    pooled(finish=lambda vectors: vectors.mean(-1))
-)
-SENTENCE_VECTOR.slip("the mean runs along the batch", "The axes are (batch, n, d): over which is the mean?")(
+SENTENCE_VECTOR.misconception(
+    "there is one number for each sentence", "A vector is wanted: the mean is over the tokens alone."
+)(pooled(finish=lambda vectors: vectors.mean(-1)))
+SENTENCE_VECTOR.misconception("the mean runs along the batch", "The axes are (batch, n, d): over which is the mean?")(
     lambda states, mask: (states * mask[:, :, None]).sum(0) / mask.sum(0)[:, None]
 )
-SENTENCE_VECTOR.slip("the mean runs along the batch", "The axes are (batch, n, d): over which is the mean?")(
+SENTENCE_VECTOR.misconception("the mean runs along the batch", "The axes are (batch, n, d): over which is the mean?")(
     lambda states, mask: states.mean(0)
 )
-SENTENCE_VECTOR.slip(
+SENTENCE_VECTOR.misconception(
     "the states are masked, and nothing is averaged", "What comes out has still an axis of tokens: sum along it."
 )(lambda states, mask: states * mask[:, :, None])
 
@@ -590,7 +604,7 @@ def cosines(query, vectors):
 
 
 def ranked(score=cosines, greatest=True, take=lambda order, k: order[:k]):
-    """`nearest` with one or more slips."""
+    """`nearest` with one or more misconceptions."""
 
     def answer(query, vectors, k):
         return take(score(query, vectors).argsort(descending=greatest), k).tolist()
@@ -601,84 +615,92 @@ def ranked(score=cosines, greatest=True, take=lambda order, k: order[:k]):
 NEAREST = Exercise("nearest", "a_real_model", nearest_cases, ranked(), SEARCH)
 
 LENGTHS = "A long vector has large dot products with everything. By what is the dot product divided?"
-NEAREST.slip("the dot product is taken, not the cosine", LENGTHS)(ranked(lambda query, vectors: vectors @ query))
-NEAREST.slip(
+NEAREST.misconception("the dot product is taken, not the cosine", LENGTHS)(
+    ranked(lambda query, vectors: vectors @ query)
+)
+NEAREST.misconception(
     "it is multiplied by the lengths, not divided", "cos = q · v / (|q| |v|). What do your parentheses hold together?"
 )(ranked(lambda query, vectors: vectors @ query * vectors.norm(dim=1)))
-NEAREST.slip("it is divided by the square of the length", "A length has a square root: v · v is its square.")(
+NEAREST.misconception("it is divided by the square of the length", "A length has a square root: v · v is its square.")(
     ranked(lambda query, vectors: vectors @ query / (vectors**2).sum(1))
 )
-NEAREST.slip(
+NEAREST.misconception(
     "the vectors are normed along the wrong axis",
     "Each vector is a row of (n, d). Along which axis do its numbers lie?",
 )(ranked(lambda query, vectors: F.normalize(vectors, dim=0) @ query))
-NEAREST.slip(
+NEAREST.misconception(
     "each vector's length divides a column, not its row",
     "Lengths of shape (n,) beside (n, d) are laid along d. With keepdim=True they are (n, 1).",
 )(lambda query, vectors, k: ((vectors / vectors.norm(dim=1)) @ query).topk(k).indices.tolist())
-NEAREST.slip("a length is taken for the sum of the numbers", "A length is √(v · v).")(
+NEAREST.misconception("a length is taken for the sum of the numbers", "A length is √(v · v).")(
     ranked(lambda query, vectors: vectors @ query / vectors.sum(1))
 )
-NEAREST.slip("a length is taken for the sum of absolute numbers", "A length is √(v · v): norm takes it, with p = 2.")(
-    ranked(lambda query, vectors: vectors @ query / vectors.abs().sum(1))
-)
-NEAREST.slip(
+NEAREST.misconception(
+    "a length is taken for the sum of absolute numbers", "A length is √(v · v): norm takes it, with p = 2."
+)(ranked(lambda query, vectors: vectors @ query / vectors.abs().sum(1)))
+NEAREST.misconception(
     "the distance is taken, not the cosine", "A vector twice as long has the same cosine, and another distance."
 )(ranked(lambda query, vectors: -(vectors - query).norm(dim=1)))
-NEAREST.slip(
+NEAREST.misconception(
     "the distance is taken, and the greatest comes first", "Wanted is the greatest cosine, which asks for no distance."
 )(ranked(lambda query, vectors: (vectors - query).norm(dim=1)))
-NEAREST.slip("the distances are city blocks", "Wanted is the greatest cosine, which asks for no distance.")(
+NEAREST.misconception("the distances are city blocks", "Wanted is the greatest cosine, which asks for no distance.")(
     ranked(lambda query, vectors: -(vectors - query).abs().sum(1))
 )
-NEAREST.slip(
+NEAREST.misconception(
     "a cosine is taken without its sign", "A vector that points away is the furthest, not the nearest: cos = −1."
 )(ranked(lambda query, vectors: cosines(query, vectors).abs()))
-NEAREST.slip("the means are taken away first", "That is a correlation. A cosine takes the numbers as they are.")(
-    ranked(lambda query, vectors: cosines(query - query.mean(), vectors - vectors.mean(1, keepdim=True)))
-)
-NEAREST.slip("the longest vectors are taken", "The length says nothing about the direction. Where does the query go?")(
-    ranked(lambda query, vectors: vectors.norm(dim=1))
-)
-NEAREST.slip("the smallest cosine comes first", "argsort goes upwards, unless `descending=True`. Which end is wanted?")(
-    ranked(greatest=False)
-)
-NEAREST.slip("the greatest are found, and stand last", "The right ones, but the greatest comes first.")(
+NEAREST.misconception(
+    "the means are taken away first", "That is a correlation. A cosine takes the numbers as they are."
+)(ranked(lambda query, vectors: cosines(query - query.mean(), vectors - vectors.mean(1, keepdim=True))))
+NEAREST.misconception(
+    "the longest vectors are taken", "The length says nothing about the direction. Where does the query go?"
+)(ranked(lambda query, vectors: vectors.norm(dim=1)))
+NEAREST.misconception(
+    "the smallest cosine comes first", "argsort goes upwards, unless `descending=True`. Which end is wanted?"
+)(ranked(greatest=False))
+NEAREST.misconception("the greatest are found, and stand last", "The right ones, but the greatest comes first.")(
     ranked(greatest=False, take=lambda order, k: order[-k:])
 )
-NEAREST.slip("the numbers stand in the order of the vectors", "They are to stand by their cosine, the greatest first.")(
-    ranked(take=lambda order, k: order[:k].sort().values)
-)
-NEAREST.slip("vectors are counted from 1", "The first vector has the number 0, as everywhere in Python.")(
+NEAREST.misconception(
+    "the numbers stand in the order of the vectors", "They are to stand by their cosine, the greatest first."
+)(ranked(take=lambda order, k: order[:k].sort().values))
+NEAREST.misconception("vectors are counted from 1", "The first vector has the number 0, as everywhere in Python.")(
     ranked(take=lambda order, k: order[:k] + 1)
 )
-NEAREST.slip("the nearest is left out", "The query need not be among the vectors: the first in the order counts, too.")(
-    ranked(take=lambda order, k: order[1 : k + 1])
+NEAREST.misconception(
+    "the nearest is left out", "The query need not be among the vectors: the first in the order counts, too."
+)(ranked(take=lambda order, k: order[1 : k + 1]))
+NEAREST.misconception("there is one too few", "order[:k] has k entries already.")(
+    ranked(take=lambda order, k: order[: k - 1])
 )
-NEAREST.slip("there is one too few", "order[:k] has k entries already.")(ranked(take=lambda order, k: order[: k - 1]))
-NEAREST.slip("there is one too many", "order[:k] has k entries already.")(ranked(take=lambda order, k: order[: k + 1]))
-NEAREST.slip("all come out, not k", "Only the first k are wanted.")(ranked(take=lambda order, k: order))
-NEAREST.slip("only the k-th comes out", "order[:k] takes the first k, order[k - 1] one of them.")(
+NEAREST.misconception("there is one too many", "order[:k] has k entries already.")(
+    ranked(take=lambda order, k: order[: k + 1])
+)
+NEAREST.misconception("all come out, not k", "Only the first k are wanted.")(ranked(take=lambda order, k: order))
+NEAREST.misconception("only the k-th comes out", "order[:k] takes the first k, order[k - 1] one of them.")(
     ranked(take=lambda order, k: order[k - 1 : k])
 )
-NEAREST.slip("the last k of the order are taken", "With the greatest first, the wanted ones stand in front.")(
+NEAREST.misconception("the last k of the order are taken", "With the greatest first, the wanted ones stand in front.")(
     ranked(take=lambda order, k: order[-k:])
 )
-NEAREST.slip(
+NEAREST.misconception(
     "ranks come out, not numbers of vectors", "argsort says which vector stands where; of its own argsort come ranks."
 )(ranked(take=lambda order, k: order.argsort()[:k]))
 NUMBERS = "Wanted are the numbers of the vectors: `argsort`, or `indices` of topk."
-NEAREST.slip("the cosines come out, not the numbers", NUMBERS)(
+NEAREST.misconception("the cosines come out, not the numbers", NUMBERS)(
     lambda query, vectors, k: cosines(query, vectors).topk(k).values
 )
-NEAREST.slip("the vectors come out, not their numbers", NUMBERS)(
+NEAREST.misconception("the vectors come out, not their numbers", NUMBERS)(
     lambda query, vectors, k: vectors[cosines(query, vectors).topk(k).indices]
 )
-NEAREST.slip("cosines and numbers come out", NUMBERS)(lambda query, vectors, k: tuple(cosines(query, vectors).topk(k)))
-NEAREST.slip("the numbers stand in a row of their own", "One list of k numbers is wanted: (k,), not (1, k).")(
+NEAREST.misconception("cosines and numbers come out", NUMBERS)(
+    lambda query, vectors, k: tuple(cosines(query, vectors).topk(k))
+)
+NEAREST.misconception("the numbers stand in a row of their own", "One list of k numbers is wanted: (k,), not (1, k).")(
     ranked(take=lambda order, k: order[None, :k])
 )
-NEAREST.slip("True and False come out", NUMBERS)(
+NEAREST.misconception("True and False come out", NUMBERS)(
     lambda query, vectors, k: cosines(query, vectors) >= cosines(query, vectors).topk(k).values[-1]
 )
 
@@ -719,7 +741,7 @@ def thirds(bias):
 
 
 def unpacking(weights=rows_of, biases=thirds, order=(0, 1, 2), finish=list):
-    """`unpacked` with one or more slips."""
+    """`unpacked` with one or more misconceptions."""
 
     def answer(weight, bias):
         pairs = list(zip(weights(weight), biases(bias), strict=False))
@@ -731,87 +753,91 @@ def unpacking(weights=rows_of, biases=thirds, order=(0, 1, 2), finish=list):
 UNPACKED = Exercise("unpacked", "a_real_model", unpacked_cases, unpacking(), TENSORS)
 
 TURN = "GPT-2 computes x @ W, so W is (in, out). nn.Linear computes x @ W.T: which of its axes is out?"
-UNPACKED.slip("nothing is transposed", TURN)(unpacking(lambda weight: weight.chunk(3, 1)))
+UNPACKED.misconception("nothing is transposed", TURN)(unpacking(lambda weight: weight.chunk(3, 1)))
 CUT = "Queries, keys and values are three parts of what comes *out*. Which axis of the file's matrix has 3d numbers?"
-UNPACKED.slip("it is cut along the axis of what goes in, and not transposed", CUT)(
+UNPACKED.misconception("it is cut along the axis of what goes in, and not transposed", CUT)(
     unpacking(lambda weight: weight.tensor_split(3, 0))
 )
-UNPACKED.slip("it is cut along the axis of what goes in, and not transposed", CUT)(
+UNPACKED.misconception("it is cut along the axis of what goes in, and not transposed", CUT)(
     unpacking(lambda weight: weight.chunk(3, 0))
 )
-UNPACKED.slip("it is cut along the axis of what goes in", CUT)(unpacking(lambda weight: weight.T.tensor_split(3, 1)))
-UNPACKED.slip("it is cut along the axis of what goes in", CUT)(unpacking(lambda weight: weight.T.chunk(3, 1)))
-UNPACKED.slip("it is cut along the axis of what goes in", CUT)(
+UNPACKED.misconception("it is cut along the axis of what goes in", CUT)(
+    unpacking(lambda weight: weight.T.tensor_split(3, 1))
+)
+UNPACKED.misconception("it is cut along the axis of what goes in", CUT)(unpacking(lambda weight: weight.T.chunk(3, 1)))
+UNPACKED.misconception("it is cut along the axis of what goes in", CUT)(
     unpacking(lambda weight: [piece.T for piece in weight.chunk(3, 0)])
 )
 NOT_TURNED = "reshape and view keep the numbers in their order, row by row; they turn nothing round. .T does."
-UNPACKED.slip("it is reshaped, not transposed", NOT_TURNED)(
+UNPACKED.misconception("it is reshaped, not transposed", NOT_TURNED)(
     unpacking(lambda weight: weight.reshape(-1, len(weight)).chunk(3))
 )
-UNPACKED.slip("it is reshaped, not transposed", NOT_TURNED)(
+UNPACKED.misconception("it is reshaped, not transposed", NOT_TURNED)(
     unpacking(lambda weight: [piece.T for piece in weight.reshape(-1, len(weight)).chunk(3)])
 )
 EVERY_THIRD = (
     "The first d columns are those of the queries, the next d those of the keys: three blocks, one behind the other."
 )
-UNPACKED.slip("every third column is taken", EVERY_THIRD)(
+UNPACKED.misconception("every third column is taken", EVERY_THIRD)(
     unpacking(
         lambda weight: [weight.T[part::3] for part in range(3)], lambda bias: [bias[part::3] for part in range(3)]
     )
 )
-UNPACKED.slip("every third column is taken", EVERY_THIRD)(
+UNPACKED.misconception("every third column is taken", EVERY_THIRD)(
     unpacking(lambda weight: [weight.T[part::3] for part in range(3)])
 )
-UNPACKED.slip("every third column is taken, and not transposed", EVERY_THIRD)(
+UNPACKED.misconception("every third column is taken, and not transposed", EVERY_THIRD)(
     unpacking(
         lambda weight: [weight[:, part::3] for part in range(3)], lambda bias: [bias[part::3] for part in range(3)]
     )
 )
-UNPACKED.slip("every third column is taken, and not transposed", EVERY_THIRD)(
+UNPACKED.misconception("every third column is taken, and not transposed", EVERY_THIRD)(
     unpacking(lambda weight: [weight[:, part::3] for part in range(3)])
 )
-UNPACKED.slip("the matrices are right, and every third number of the bias is taken", EVERY_THIRD)(
+UNPACKED.misconception("the matrices are right, and every third number of the bias is taken", EVERY_THIRD)(
     unpacking(biases=lambda bias: [bias[part::3] for part in range(3)])
 )
 FIRST_QUERY = "In the file the columns of the queries come first, then those of the keys, then those of the values."
 for order in ((1, 0, 2), (0, 2, 1), (2, 1, 0), (1, 2, 0), (2, 0, 1)):
-    UNPACKED.slip("the three stand in another order", FIRST_QUERY)(unpacking(order=order))
-UNPACKED.slip("the three stand in another order, and nothing is transposed", f"{FIRST_QUERY} {TURN}")(
+    UNPACKED.misconception("the three stand in another order", FIRST_QUERY)(unpacking(order=order))
+UNPACKED.misconception("the three stand in another order, and nothing is transposed", f"{FIRST_QUERY} {TURN}")(
     unpacking(lambda weight: weight.chunk(3, 1), order=(2, 1, 0))
 )
 OWN_BIAS = "Each of the three has its own third of the bias, cut as the columns are: d numbers."
-UNPACKED.slip("each gets the whole bias", OWN_BIAS)(unpacking(biases=lambda bias: [bias] * 3))
-UNPACKED.slip("all get the bias of the query", OWN_BIAS)(unpacking(biases=lambda bias: [thirds(bias)[0]] * 3))
-UNPACKED.slip("the biases stand in another order than the matrices", OWN_BIAS)(
+UNPACKED.misconception("each gets the whole bias", OWN_BIAS)(unpacking(biases=lambda bias: [bias] * 3))
+UNPACKED.misconception("all get the bias of the query", OWN_BIAS)(unpacking(biases=lambda bias: [thirds(bias)[0]] * 3))
+UNPACKED.misconception("the biases stand in another order than the matrices", OWN_BIAS)(
     unpacking(biases=lambda bias: thirds(bias)[::-1])
 )
-UNPACKED.slip("the biases are 0", "The file has a bias. Without it, every query, key and value is shifted.")(
+UNPACKED.misconception("the biases are 0", "The file has a bias. Without it, every query, key and value is shifted.")(
     unpacking(biases=lambda bias: thirds(torch.zeros_like(bias)))
 )
-UNPACKED.slip("the biases are tables", "nn.Linear wants a bias of shape (out,), with one axis.")(
+UNPACKED.misconception("the biases are tables", "nn.Linear wants a bias of shape (out,), with one axis.")(
     unpacking(biases=lambda bias: bias[None].chunk(3, 1))
 )
-UNPACKED.slip("the biases are tables", "nn.Linear wants a bias of shape (out,), with one axis.")(
+UNPACKED.misconception("the biases are tables", "nn.Linear wants a bias of shape (out,), with one axis.")(
     unpacking(biases=lambda bias: bias[:, None].chunk(3))
 )
-UNPACKED.slip("all three matrices are those of the query", "Is the same slice taken three times?")(
+UNPACKED.misconception("all three matrices are those of the query", "Is the same slice taken three times?")(
     unpacking(lambda weight: [rows_of(weight)[0]] * 3)
 )
-UNPACKED.slip("the matrix is not cut", CUT)(unpacking(lambda weight: [weight.T] * 3))
-UNPACKED.slip(
+UNPACKED.misconception("the matrix is not cut", CUT)(unpacking(lambda weight: [weight.T] * 3))
+UNPACKED.misconception(
     "the rows of each matrix stand in the opposite order", "Turning round is not flipping: entry (i, j) goes to (j, i)."
 )(unpacking(lambda weight: [piece.flip(0) for piece in rows_of(weight)]))
 PAIRS = "Three things come out, and each is a pair: (weight, bias) of the query, then of the key, then of the value."
-UNPACKED.slip("three matrices come first, then three biases", PAIRS)(
+UNPACKED.misconception("three matrices come first, then three biases", PAIRS)(
     lambda weight, bias: (list(rows_of(weight)), list(thirds(bias)))
 )
-UNPACKED.slip("six tensors stand in a row", PAIRS)(
+UNPACKED.misconception("six tensors stand in a row", PAIRS)(
     unpacking(finish=lambda pairs: [tensor for pair in pairs for tensor in pair])
 )
-UNPACKED.slip("six tensors stand in a row", PAIRS)(lambda weight, bias: [*rows_of(weight), *thirds(bias)])
-UNPACKED.slip("each pair has the bias first", PAIRS)(unpacking(finish=lambda pairs: [pair[::-1] for pair in pairs]))
-UNPACKED.slip("only the matrices come out", PAIRS)(unpacking(finish=lambda pairs: [pair[0] for pair in pairs]))
-UNPACKED.slip("only the query's pair comes out", PAIRS)(unpacking(finish=lambda pairs: pairs[0]))
+UNPACKED.misconception("six tensors stand in a row", PAIRS)(lambda weight, bias: [*rows_of(weight), *thirds(bias)])
+UNPACKED.misconception("each pair has the bias first", PAIRS)(
+    unpacking(finish=lambda pairs: [pair[::-1] for pair in pairs])
+)
+UNPACKED.misconception("only the matrices come out", PAIRS)(unpacking(finish=lambda pairs: [pair[0] for pair in pairs]))
+UNPACKED.misconception("only the query's pair comes out", PAIRS)(unpacking(finish=lambda pairs: pairs[0]))
 
 
 # ---- merged(weight, down, up, alpha) ----
@@ -854,7 +880,7 @@ def merged_cases(generator: torch.Generator) -> list[Case]:
 
 
 def merging(scale=lambda alpha, r, d_in, out: alpha / r, product=lambda down, up: up @ down, join=torch.add):
-    """`merged` with one or more slips."""
+    """`merged` with one or more misconceptions."""
 
     def answer(weight, down, up, alpha):
         return join(weight, scale(alpha, len(down), down.shape[1], len(up)) * product(down, up))
@@ -865,69 +891,73 @@ def merging(scale=lambda alpha, r, d_in, out: alpha / r, product=lambda down, up
 MERGED = Exercise("merged", "a_real_model", merged_cases, merging(), ADJUST, tolerance=1e-4)
 
 FACTOR = "The update is multiplied by alpha / r. In the example by hand that is 6 / 2."
-MERGED.slip("the factor is left out", FACTOR)(merging(lambda alpha, r, *_: 1))
-MERGED.slip("the factor is alpha alone", FACTOR)(merging(lambda alpha, r, *_: alpha))
-MERGED.slip("the factor is 1 / r", FACTOR)(merging(lambda alpha, r, *_: 1 / r))
-MERGED.slip("the factor is alpha times r", FACTOR)(merging(lambda alpha, r, *_: alpha * r))
-MERGED.slip("r is divided by alpha", f"{FACTOR} An alpha of 0 switches the update off.")(
+MERGED.misconception("the factor is left out", FACTOR)(merging(lambda alpha, r, *_: 1))
+MERGED.misconception("the factor is alpha alone", FACTOR)(merging(lambda alpha, r, *_: alpha))
+MERGED.misconception("the factor is 1 / r", FACTOR)(merging(lambda alpha, r, *_: 1 / r))
+MERGED.misconception("the factor is alpha times r", FACTOR)(merging(lambda alpha, r, *_: alpha * r))
+MERGED.misconception("r is divided by alpha", f"{FACTOR} An alpha of 0 switches the update off.")(
     merging(lambda alpha, r, *_: r / alpha)
 )
-MERGED.slip("alpha is divided by √r", "There is such a form, too (rsLoRA). Here it is r itself.")(
+MERGED.misconception("alpha is divided by √r", "There is such a form, too (rsLoRA). Here it is r itself.")(
     merging(lambda alpha, r, *_: alpha / r**0.5)
 )
 RANK = "r is how many numbers stand between A and B: the rows of down, the columns of up."
-MERGED.slip("the numbers that go in are taken for r", RANK)(merging(lambda alpha, r, d_in, out: alpha / d_in))
-MERGED.slip("the numbers that come out are taken for r", RANK)(merging(lambda alpha, r, d_in, out: alpha / out))
-MERGED.slip("all numbers of down are taken for r", RANK)(merging(lambda alpha, r, d_in, out: alpha / (r * d_in)))
-MERGED.slip("all numbers of up are taken for r", RANK)(merging(lambda alpha, r, d_in, out: alpha / (r * out)))
-MERGED.slip(
+MERGED.misconception("the numbers that go in are taken for r", RANK)(merging(lambda alpha, r, d_in, out: alpha / d_in))
+MERGED.misconception("the numbers that come out are taken for r", RANK)(
+    merging(lambda alpha, r, d_in, out: alpha / out)
+)
+MERGED.misconception("all numbers of down are taken for r", RANK)(
+    merging(lambda alpha, r, d_in, out: alpha / (r * d_in))
+)
+MERGED.misconception("all numbers of up are taken for r", RANK)(merging(lambda alpha, r, d_in, out: alpha / (r * out)))
+MERGED.misconception(
     "alpha / r is rounded to a whole number",
     "// and int() drop what stands behind the point: 1 // 3 is 0. A division is /.",
 )(merging(lambda alpha, r, *_: alpha // r))
-MERGED.slip("the factor is there twice", "Are both A and B multiplied by alpha / r? One of them is enough.")(
+MERGED.misconception("the factor is there twice", "Are both A and B multiplied by alpha / r? One of them is enough.")(
     merging(lambda alpha, r, *_: (alpha / r) ** 2)
 )
 ORDER = "The formula adds B A to W, as they are. Write the shapes of up, down and W beside each other: (out, r), (r, in), (out, in)."
-MERGED.slip("A stands before B", ORDER)(merging(product=lambda down, up: down @ up))
-MERGED.slip("the update is turned round", ORDER)(merging(product=lambda down, up: (up @ down).T))
-MERGED.slip("both matrices are turned round", ORDER)(merging(product=lambda down, up: up.T @ down.T))
-MERGED.slip("A is turned round", ORDER)(merging(product=lambda down, up: up @ down.T))
-MERGED.slip("B is turned round", ORDER)(merging(product=lambda down, up: up.T @ down))
-MERGED.slip("A and B are multiplied entry by entry", "`*` goes entry by entry; a matrix product is `@`.")(
+MERGED.misconception("A stands before B", ORDER)(merging(product=lambda down, up: down @ up))
+MERGED.misconception("the update is turned round", ORDER)(merging(product=lambda down, up: (up @ down).T))
+MERGED.misconception("both matrices are turned round", ORDER)(merging(product=lambda down, up: up.T @ down.T))
+MERGED.misconception("A is turned round", ORDER)(merging(product=lambda down, up: up @ down.T))
+MERGED.misconception("B is turned round", ORDER)(merging(product=lambda down, up: up.T @ down))
+MERGED.misconception("A and B are multiplied entry by entry", "`*` goes entry by entry; a matrix product is `@`.")(
     merging(product=lambda down, up: up * down)
 )
-MERGED.slip(
+MERGED.misconception(
     "only the first of the r directions is there", "B A is a sum of r products, of a column of B and a row of A each."
 )(merging(product=lambda down, up: up[:, :1] @ down[:1]))
-MERGED.slip("the last of the r directions is left out", "B A is a sum of r products. Where does your loop end?")(
-    merging(product=lambda down, up: up[:, :-1] @ down[:-1])
-)
-MERGED.slip("the first of the r directions is left out", "B A is a sum of r products. Where does your loop begin?")(
-    merging(product=lambda down, up: up[:, 1:] @ down[1:])
-)
-MERGED.slip("only the last of the r directions is there", "Is each direction added to the sum, or does it replace it?")(
-    merging(product=lambda down, up: up[:, -1:] @ down[-1:])
-)
-MERGED.slip("alpha is divided by the square of r", FACTOR)(merging(lambda alpha, r, *_: alpha / r**2))
-MERGED.slip("the update is taken away", "What the two ways gave was added: so is the update.")(
+MERGED.misconception(
+    "the last of the r directions is left out", "B A is a sum of r products. Where does your loop end?"
+)(merging(product=lambda down, up: up[:, :-1] @ down[:-1]))
+MERGED.misconception(
+    "the first of the r directions is left out", "B A is a sum of r products. Where does your loop begin?"
+)(merging(product=lambda down, up: up[:, 1:] @ down[1:]))
+MERGED.misconception(
+    "only the last of the r directions is there", "Is each direction added to the sum, or does it replace it?"
+)(merging(product=lambda down, up: up[:, -1:] @ down[-1:]))
+MERGED.misconception("alpha is divided by the square of r", FACTOR)(merging(lambda alpha, r, *_: alpha / r**2))
+MERGED.misconception("the update is taken away", "What the two ways gave was added: so is the update.")(
     merging(join=lambda weight, update: weight - update)
 )
-MERGED.slip("only the update comes out", "The merged layer has W in it, too: it stands alone afterwards.")(
+MERGED.misconception("only the update comes out", "The merged layer has W in it, too: it stands alone afterwards.")(
     merging(join=lambda weight, update: update)
 )
-MERGED.slip("the matrix comes out as it was", "Is the update added, and is it the sum that is returned?")(
+MERGED.misconception("the matrix comes out as it was", "Is the update added, and is it the sum that is returned?")(
     merging(join=lambda weight, update: weight)
 )
-MERGED.slip("W is multiplied by the factor, too", "alpha / r stands before B A alone; W stays what it was.")(
+MERGED.misconception("W is multiplied by the factor, too", "alpha / r stands before B A alone; W stays what it was.")(
     lambda weight, down, up, alpha: alpha / len(down) * (weight + up @ down)
 )
-MERGED.slip("W is made smaller to make room", "Nothing is mixed: W counts whole, and the update comes on top.")(
-    lambda weight, down, up, alpha: (1 - alpha / len(down)) * weight + alpha / len(down) * (up @ down)
-)
-MERGED.slip("the update is multiplied with W, not added", "The two ways gave a sum: W x, and (alpha / r) B A x.")(
-    merging(join=torch.mul)
-)
-MERGED.slip("the result is turned round", "nn.Linear wants (out, in), the shape that W has.")(
+MERGED.misconception(
+    "W is made smaller to make room", "Nothing is mixed: W counts whole, and the update comes on top."
+)(lambda weight, down, up, alpha: (1 - alpha / len(down)) * weight + alpha / len(down) * (up @ down))
+MERGED.misconception(
+    "the update is multiplied with W, not added", "The two ways gave a sum: W x, and (alpha / r) B A x."
+)(merging(join=torch.mul))
+MERGED.misconception("the result is turned round", "nn.Linear wants (out, in), the shape that W has.")(
     merging(join=lambda weight, update: (weight + update).T)
 )
 
@@ -995,7 +1025,7 @@ MEAN = pooled()
 def embedding(
     seen=lambda mask: mask, counted=lambda mask: mask, pool=MEAN, fill=filled, finish=lambda vectors: vectors
 ):
-    """`embed` with one or more slips: which mask the model is given, and which the mean."""
+    """`embed` with one or more misconceptions: which mask the model is given, and which the mean."""
 
     def answer(model, sentences):
         words, mask = fill(sentences)
@@ -1018,41 +1048,41 @@ EMBED = Exercise(
     tolerance=1e-4,
 )
 
-EMBED.slip(
+EMBED.misconception(
     "the sentence's own words attend to the padding",
     "The mean is right. But of what? Print a state of a short sentence, alone and beside a long one: where do they begin to differ?",
 )(embedding(seen=everywhere))
-EMBED.slip(
+EMBED.misconception(
     "the padding counts in the mean", "The model has the mask now. The mean needs it, too, as it had it before."
 )(embedding(counted=everywhere))
-EMBED.slip(
+EMBED.misconception(
     "the padding is attended to, and counts in the mean",
     "Two parts of the function ask which places are words: the model, and the mean.",
 )(embedding(seen=everywhere, counted=everywhere))
-EMBED.slip(
+EMBED.misconception(
     "the sum of the own words is divided by all places",
     "Sum and count must be of the same words. That was right in what you were given.",
 )(embedding(pool=pooled(divide=lambda own: torch.ones_like(own).sum(1))))
-EMBED.slip("True and False have changed places", "In this course's masks, True stands where one may look.")(
+EMBED.misconception("True and False have changed places", "In this course's masks, True stands where one may look.")(
     embedding(seen=lambda mask: ~mask)
 )
-EMBED.slip(
+EMBED.misconception(
     "the mean is taken over the padding", "In the mean, True marks the words. That was right in what you were given."
 )(embedding(counted=lambda mask: ~mask))
 PLACES = "A word has its place in the sentence, counted from 0. With padding in front, it stands further on."
-EMBED.slip("the padding stands in front, so the words stand at other places", PLACES)(
+EMBED.misconception("the padding stands in front, so the words stand at other places", PLACES)(
     embedding(fill=partial(filled, front=True))
 )
-EMBED.slip("the padding stands in front, and is attended to", PLACES)(
+EMBED.misconception("the padding stands in front, and is attended to", PLACES)(
     embedding(fill=partial(filled, front=True), seen=everywhere)
 )
-EMBED.slip(
+EMBED.misconception(
     "all sentences are cut off at the shortest",
     "That needs no padding, and loses words. Fill up, and hide what you filled up.",
 )(embedding(fill=lambda sentences: filled(sentences, n=min(map(len, sentences)))))
 
 
-@EMBED.slip(
+@EMBED.misconception(
     "the vectors stand in another order than the sentences",
     "Sorting by length is allowed, if each vector goes back to the place of its sentence.",
 )
@@ -1060,13 +1090,13 @@ def by_length(model, sentences):
     return EMBED.right(model, sorted(sentences, key=len))
 
 
-EMBED.slip(
+EMBED.misconception(
     "the vectors stand in another order than the sentences",
     "Sorting by length is allowed, if each vector goes back to the place of its sentence.",
 )(lambda model, sentences: EMBED.right(model, sorted(sentences, key=len, reverse=True)))
 
 
-@EMBED.slip(
+@EMBED.misconception(
     "the vectors stand group by group, not in the order of the sentences",
     "Each vector goes back to the place of its sentence, also when sentences of one length are read together.",
 )
@@ -1076,15 +1106,15 @@ def grouped(model, sentences):
 
 
 STATES = "Wanted is the mean of the states of a sentence's own words. That was right in what you were given."
-EMBED.slip("the first word stands for the sentence", STATES)(embedding(pool=lambda states, mask: states[:, 0]))
-EMBED.slip("the last word stands for the sentence", STATES)(embedding(pool=last_own))
-EMBED.slip("it is a sum, not a mean", STATES)(embedding(pool=pooled(divide=one)))
-EMBED.slip("the vectors are brought to length 1", "Wanted is the mean as it is.")(
+EMBED.misconception("the first word stands for the sentence", STATES)(embedding(pool=lambda states, mask: states[:, 0]))
+EMBED.misconception("the last word stands for the sentence", STATES)(embedding(pool=last_own))
+EMBED.misconception("it is a sum, not a mean", STATES)(embedding(pool=pooled(divide=one)))
+EMBED.misconception("the vectors are brought to length 1", "Wanted is the mean as it is.")(
     embedding(finish=partial(F.normalize, dim=-1))
 )
 
 
-@EMBED.slip(
+@EMBED.misconception(
     "the words that the layers read are masked, and the model attends to the places left",
     "A word 0 is a word with a vector and a place. The model must be told which places are words.",
 )
@@ -1093,7 +1123,7 @@ def twice_as_long(model, sentences):
     return embedding(fill=partial(filled, n=n), seen=everywhere)(model, sentences)
 
 
-@EMBED.slip(
+@EMBED.misconception(
     "the mean is taken of the embedded words, not of the states",
     "`model(words, mask)` gives two things: the states that leave the last layer, and maps.",
 )
@@ -1102,21 +1132,21 @@ def before_the_layers(model, sentences):
     return pooled()(model.embedding(words), mask)
 
 
-@EMBED.slip("the mean is taken over all layers", "Wanted are the states that leave the last layer.")
+@EMBED.misconception("the mean is taken over all layers", "Wanted are the states that leave the last layer.")
 def of_all_layers(model, sentences):
     words, mask = filled(sentences)
     return pooled()(model.states(words, mask).mean(1), mask)
 
 
-EMBED.slip("the vectors of all sentences are one", "A vector for each sentence is wanted.")(
+EMBED.misconception("the vectors of all sentences are one", "A vector for each sentence is wanted.")(
     embedding(pool=lambda states, mask: states[mask].mean(0))
 )
-EMBED.slip("only the first sentence is embedded", "A vector for each sentence is wanted. Where does the loop return?")(
-    lambda model, sentences: EMBED.right(model, sentences[:1])
-)
-EMBED.slip("the states come out, not their mean", "A vector for each sentence is wanted: the mean over its words.")(
-    embedding(pool=lambda states, mask: states)
-)
+EMBED.misconception(
+    "only the first sentence is embedded", "A vector for each sentence is wanted. Where does the loop return?"
+)(lambda model, sentences: EMBED.right(model, sentences[:1]))
+EMBED.misconception(
+    "the states come out, not their mean", "A vector for each sentence is wanted: the mean over its words."
+)(embedding(pool=lambda states, mask: states))
 
 
 # ---- how many numbers a low-rank update has ----

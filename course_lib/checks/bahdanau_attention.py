@@ -162,54 +162,54 @@ def scored(inside=lambda s, h: torch.tanh(s + h), weigh=lambda x, v: x @ v):
     return answer
 
 
-ADDITIVE_SCORE.slip("there is no tanh", "Look at the formula again: what happens to the sum before v comes?")(
+ADDITIVE_SCORE.misconception("there is no tanh", "Look at the formula again: what happens to the sum before v comes?")(
     scored(lambda s, h: s + h)
 )
-ADDITIVE_SCORE.slip(
+ADDITIVE_SCORE.misconception(
     "the tanh comes after v",
     "A score may be larger than 1. In which order does the formula do it: first the tanh, or first v?",
 )(lambda *given: scored(lambda s, h: s + h)(*given).tanh())
-ADDITIVE_SCORE.slip("the tanh is taken before the sum", "There is one tanh in the formula. Where are its brackets?")(
-    scored(lambda s, h: s.tanh() + h.tanh())
-)
-ADDITIVE_SCORE.slip(
+ADDITIVE_SCORE.misconception(
+    "the tanh is taken before the sum", "There is one tanh in the formula. Where are its brackets?"
+)(scored(lambda s, h: s.tanh() + h.tanh()))
+ADDITIVE_SCORE.misconception(
     "the two are multiplied, not added", "The score is called additive: what stands between the two products?"
 )(scored(lambda s, h: torch.tanh(s * h)))
-ADDITIVE_SCORE.slip(
+ADDITIVE_SCORE.misconception(
     "another function stands in place of the tanh", "The tanh gives numbers from −1 to 1, negative ones too."
 )(scored(lambda s, h: (s + h).relu()))
-ADDITIVE_SCORE.slip(
+ADDITIVE_SCORE.misconception(
     "another function stands in place of the tanh", "The tanh gives numbers from −1 to 1, negative ones too."
 )(scored(lambda s, h: (s + h).sigmoid()))
-ADDITIVE_SCORE.slip("v is not used", "The numbers behind the tanh do not count alike: each has its own factor.")(
-    scored(weigh=lambda x, v: x.sum(-1))
-)
-ADDITIVE_SCORE.slip("v's products are not summed", "A word gets one score. What makes one number of the products?")(
-    scored(weigh=lambda x, v: x * v)
-)
-ADDITIVE_SCORE.slip(
+ADDITIVE_SCORE.misconception(
+    "v is not used", "The numbers behind the tanh do not count alike: each has its own factor."
+)(scored(weigh=lambda x, v: x.sum(-1)))
+ADDITIVE_SCORE.misconception(
+    "v's products are not summed", "A word gets one score. What makes one number of the products?"
+)(scored(weigh=lambda x, v: x * v))
+ADDITIVE_SCORE.misconception(
     "v meets the words, not the numbers behind the tanh",
     "Which axis of v @ x is summed away, if x has the axes (batch, key, a)? Which should be?",
 )(scored(weigh=lambda x, v: v @ x))
-ADDITIVE_SCORE.slip(
+ADDITIVE_SCORE.misconception(
     "an axis of length 1 is left at the end",
     "The result has two axes, (batch, key). Which did you get, and which is too many?",
 )(scored(weigh=lambda x, v: x @ v[:, None]))
-ADDITIVE_SCORE.slip("the query is not used", "Two things make a score: a state, and the query that looks at it.")(
-    scored(lambda s, h: h.tanh())
-)
-ADDITIVE_SCORE.slip(
+ADDITIVE_SCORE.misconception(
+    "the query is not used", "Two things make a score: a state, and the query that looks at it."
+)(scored(lambda s, h: h.tanh()))
+ADDITIVE_SCORE.misconception(
     "the states are not used", "Every word would get the same score. Which of the two knows the words?"
 )(scored(lambda s, h: s.tanh().expand_as(h)))
-ADDITIVE_SCORE.slip(
+ADDITIVE_SCORE.misconception(
     "the axes of the result are exchanged", "Which comes first in (batch, key), the sentence or the word?"
 )(lambda *given: score_right(*given).mT)
-ADDITIVE_SCORE.slip("the softmax is taken already", "A score is any number. The weights come later.")(
+ADDITIVE_SCORE.misconception("the softmax is taken already", "A score is any number. The weights come later.")(
     lambda *given: score_right(*given).softmax(-1)
 )
 
 
-@ADDITIVE_SCORE.slip(
+@ADDITIVE_SCORE.misconception(
     "the query of one sentence meets the words of another",
     "Write the shapes of the two things that are added. Which axes does broadcasting lay over each "
     "other? Sentence must lie on sentence.",
@@ -218,7 +218,7 @@ def without_axis(query, keys, W_s, W_h, v):
     return torch.tanh(query @ W_s.T + keys @ W_h.T) @ v
 
 
-@ADDITIVE_SCORE.slip(
+@ADDITIVE_SCORE.misconception(
     "a matrix is multiplied from its wrong side",
     "W_s has shape (a, d_query): which of its axes must meet the query's numbers?",
 )
@@ -226,7 +226,7 @@ def transposed_matrices(query, keys, W_s, W_h, v):
     return torch.tanh((query @ W_s)[:, None] + keys @ W_h) @ v
 
 
-@ADDITIVE_SCORE.slip("the two matrices are exchanged", "W_s belongs to the query s, W_h to the states h.")
+@ADDITIVE_SCORE.misconception("the two matrices are exchanged", "W_s belongs to the query s, W_h to the states h.")
 def exchanged_matrices(query, keys, W_s, W_h, v):
     return torch.tanh((query @ W_h.T)[:, None] + keys @ W_s.T) @ v
 
@@ -308,10 +308,10 @@ def mixed(mix, returned=lambda context, weights: (context, weights)):
     return answer
 
 
-ATTEND_TO.slip("only the context is returned", "Two things are asked for: the context, and the weights.")(
+ATTEND_TO.misconception("only the context is returned", "Two things are asked for: the context, and the weights.")(
     mixed(lambda x: x.sum(1), lambda context, weights: context)
 )
-ATTEND_TO.slip("context and weights are exchanged", "Look at the order in which the two are asked for.")(
+ATTEND_TO.misconception("context and weights are exchanged", "Look at the order in which the two are asked for.")(
     mixed(lambda x: x.sum(1), lambda context, weights: (weights, context))
 )
 
@@ -330,10 +330,10 @@ def closed(scores, words, value=-torch.inf):
     return scores.masked_fill(~words, value)
 
 
-ATTEND_TO.slip(
+ATTEND_TO.misconception(
     "the softmax runs over the sentences", "The weights of *one* sentence sum to 1. Which axis holds its words?"
 )(attended(lambda e, words: closed(e, words).softmax(0).nan_to_num(0.0)))
-ATTEND_TO.slip(
+ATTEND_TO.misconception(
     "the softmax runs over the sentences", "The weights of *one* sentence sum to 1. Which axis holds its words?"
 )(attended(lambda e, words: e.softmax(0) * words))
 
@@ -342,7 +342,9 @@ NO_WORDS = (
     "A sentence of length 0 has nothing to look at. What should its weights be, and its context? The exercise says it."
 )
 
-ATTEND_TO.slip("a sentence of no words gives NaN", NO_WORDS)(attended(lambda e, words: closed(e, words).softmax(-1)))
+ATTEND_TO.misconception("a sentence of no words gives NaN", NO_WORDS)(
+    attended(lambda e, words: closed(e, words).softmax(-1))
+)
 
 
 def penalised(scores, words, value, add, empty=False):
@@ -351,13 +353,13 @@ def penalised(scores, words, value, add, empty=False):
     return weights * words.any(-1, keepdim=True) if empty else weights
 
 
-ATTEND_TO.slip("a sentence of no words gives equal weights", NO_WORDS)(
+ATTEND_TO.misconception("a sentence of no words gives equal weights", NO_WORDS)(
     attended(partial(penalised, value=-1e9, add=False))
 )
-ATTEND_TO.slip("a sentence of no words gives equal weights", NO_WORDS)(
+ATTEND_TO.misconception("a sentence of no words gives equal weights", NO_WORDS)(
     attended(partial(penalised, value=-1e9, add=True))
 )
-ATTEND_TO.slip("a sentence of no words gives equal weights", NO_WORDS)(
+ATTEND_TO.misconception("a sentence of no words gives equal weights", NO_WORDS)(
     attended(lambda e, words: closed(e, words, torch.finfo(e.dtype).min).softmax(-1))
 )
 
@@ -374,39 +376,43 @@ AFTER_ALL = (
 )
 
 for mend in (False, True):
-    ATTEND_TO.slip("the padding is taken out too late", AFTER_ALL)(attended(partial(renormalised, mend=mend)))
+    ATTEND_TO.misconception("the padding is taken out too late", AFTER_ALL)(attended(partial(renormalised, mend=mend)))
 FINITE = *product((-100.0, -1e3, -1e4, -1e5), (False, True), (False, True)), (-1e9, False, True), (-1e9, True, True)
 for value, add, empty in FINITE:
-    ATTEND_TO.slip(
+    ATTEND_TO.misconception(
         "the penalty is finite, and large scores pass it",
         "Compare it with the scores of the input below. Which number lies under all scores that there can be?",
     )(attended(partial(penalised, value=value, add=add, empty=empty)))
-ATTEND_TO.slip("padding is not masked", "Places behind the last word still get weight. lengths says where they begin.")(
-    attended(lambda e, words: e.softmax(-1))
-)
-ATTEND_TO.slip(
+ATTEND_TO.misconception(
+    "padding is not masked", "Places behind the last word still get weight. lengths says where they begin."
+)(attended(lambda e, words: e.softmax(-1)))
+ATTEND_TO.misconception(
     "the padding gets 0 after the softmax",
     "Padding has taken its share already: what do the weights of the words sum to?",
 )(attended(lambda e, words: e.softmax(-1) * words))
-ATTEND_TO.slip("the padding gets the score 0", "exp(0) is 1: a score of 0 still gets weight.")(
+ATTEND_TO.misconception("the padding gets the score 0", "exp(0) is 1: a score of 0 still gets weight.")(
     attended(lambda e, words: (e * words).softmax(-1))
 )
-ATTEND_TO.slip("the mask is the wrong way round", "Yours looks at the padding and closes the words.")(
+ATTEND_TO.misconception("the mask is the wrong way round", "Yours looks at the padding and closes the words.")(
     attended(lambda e, words: closed(e, ~words).softmax(-1).nan_to_num(0.0))
 )
 
 
-@ATTEND_TO.slip("one place too many is open", "With length 2 the words are at places 0 and 1. Is place 2 a word?")
+@ATTEND_TO.misconception(
+    "one place too many is open", "With length 2 the words are at places 0 and 1. Is place 2 a word?"
+)
 def one_word_more(scores, states, lengths):
     return attend_right(scores, states, lengths + 1)
 
 
-@ATTEND_TO.slip("one place too few is open", "With length 2 the words are at places 0 and 1. Is place 1 a word?")
+@ATTEND_TO.misconception(
+    "one place too few is open", "With length 2 the words are at places 0 and 1. Is place 1 a word?"
+)
 def one_word_less(scores, states, lengths):
     return attend_right(scores, states, lengths - 1)
 
 
-@ATTEND_TO.slip(
+@ATTEND_TO.misconception(
     "the weights of each sentence meet the states of every sentence",
     "A sentence's weights belong to its own states. Which axes does @ pair off, if the shapes are "
     "(batch, key) and "
@@ -417,18 +423,18 @@ def weights_at_states(scores, states, lengths):
     return weights @ states, weights
 
 
-ATTEND_TO.slip(
+ATTEND_TO.misconception(
     "the weighted states are not summed", "A context is *one* vector for a sentence: an average of its states."
 )(mixed(lambda x: x))
-ATTEND_TO.slip(
+ATTEND_TO.misconception(
     "the sum runs over the numbers of a state",
     "The states are added up, word by word. Which axis must go, and which must stay?",
 )(mixed(lambda x: x.sum(-1)))
 AVERAGE = "The weights sum to 1, so the weighted sum is an average already."
-ATTEND_TO.slip("the context is divided by the number of places", AVERAGE)(mixed(lambda x: x.mean(1)))
+ATTEND_TO.misconception("the context is divided by the number of places", AVERAGE)(mixed(lambda x: x.mean(1)))
 
 
-@ATTEND_TO.slip("the context is divided by the number of words", AVERAGE)
+@ATTEND_TO.misconception("the context is divided by the number of words", AVERAGE)
 def divided_by_words(scores, states, lengths):
     context, weights = attend_right(scores, states, lengths)
     return context / lengths[:, None], weights
@@ -440,7 +446,7 @@ def minus_largest_of_all(scores, words):
     return (powers / powers.sum(-1, keepdim=True)).nan_to_num(0.0)
 
 
-ATTEND_TO.slip(
+ATTEND_TO.misconception(
     "the largest score of the whole batch is subtracted",
     "Rows whose scores lie far below it get nothing but exp(−∞). Which largest score belongs to a row?",
 )(attended(minus_largest_of_all))
@@ -454,7 +460,7 @@ def naive(scores, words, times, mend):
 
 for times in (False, True):
     for mend in (False, True):
-        ATTEND_TO.slip(
+        ATTEND_TO.misconception(
             "large scores overflow",
             "exp(100) is too large for float32. What may be subtracted from all scores of a sentence without "
             "changing the softmax?",
@@ -540,13 +546,13 @@ def stepped(axis=-1, rows=False, after=False, mask_is_used=True, value=-torch.in
     return answer
 
 
-EVERY_STEP.slip(
+EVERY_STEP.misconception(
     "that is the code as it was given",
     "Run it on the small example and print weights.sum(-1). Every step should give 1.",
 )(stepped(1, rows=True, after=True))
 
 
-@EVERY_STEP.slip("only the contexts are returned", "Two things are asked for: the contexts, and the weights.")
+@EVERY_STEP.misconception("only the contexts are returned", "Two things are asked for: the contexts, and the weights.")
 def only_contexts(scores, states, mask):
     return steps_right(scores, states, mask)[0]
 
@@ -555,31 +561,31 @@ OVER_STEPS = (
     "Print weights.sum(-1) and weights.sum(1). A step shares its look out over the words: which of the two must be 1?"
 )
 
-EVERY_STEP.slip("the softmax runs over the steps", OVER_STEPS)(stepped(1))
-EVERY_STEP.slip("the softmax runs over the steps", OVER_STEPS)(stepped(1, after=True))
+EVERY_STEP.misconception("the softmax runs over the steps", OVER_STEPS)(stepped(1))
+EVERY_STEP.misconception("the softmax runs over the steps", OVER_STEPS)(stepped(1, after=True))
 
 
 OVER_SENTENCES = "Then a sentence's weights hang on who else is in the batch. Which axis holds the words?"
-EVERY_STEP.slip("the softmax runs over the sentences", OVER_SENTENCES)(stepped(0))
-EVERY_STEP.slip("the softmax runs over the sentences", OVER_SENTENCES)(stepped(0, after=True))
+EVERY_STEP.misconception("the softmax runs over the sentences", OVER_SENTENCES)(stepped(0))
+EVERY_STEP.misconception("the softmax runs over the sentences", OVER_SENTENCES)(stepped(0, after=True))
 
 
 ROWS = "mask has shape (batch, key). Write (batch, step, key) above it: on which axis do the mask's places come to lie?"
-EVERY_STEP.slip("the mask closes steps, not words", ROWS)(stepped(rows=True, after=True))
-EVERY_STEP.slip("the mask closes steps, not words", ROWS)(stepped(rows=True))
-EVERY_STEP.slip("the mask closes steps, not words", ROWS)(stepped(rows=True, value=-1e9))
+EVERY_STEP.misconception("the mask closes steps, not words", ROWS)(stepped(rows=True, after=True))
+EVERY_STEP.misconception("the mask closes steps, not words", ROWS)(stepped(rows=True))
+EVERY_STEP.misconception("the mask closes steps, not words", ROWS)(stepped(rows=True, value=-1e9))
 
 
 AFTER = "Print weights.sum(-1) for a sentence with padding. What has taken the rest?"
-EVERY_STEP.slip("the mask comes after the softmax", AFTER)(stepped(after=True))
+EVERY_STEP.misconception("the mask comes after the softmax", AFTER)(stepped(after=True))
 for value in (-100.0, -1e3, -1e4, -1e5, -1e9):
     for add in (False, True):
-        EVERY_STEP.slip(
+        EVERY_STEP.misconception(
             "the penalty is finite, and large scores pass it",
             "Compare it with the scores of the input below. Which number lies under all scores that there can be?",
         )(stepped(value=value, add=add))
-EVERY_STEP.slip("the mask is not used", "Padding still gets weight.")(stepped(mask_is_used=False))
-EVERY_STEP.slip("closed scores become 0", "exp(0) is 1: a score of 0 still gets weight.")(stepped(value=0.0))
+EVERY_STEP.misconception("the mask is not used", "Padding still gets weight.")(stepped(mask_is_used=False))
+EVERY_STEP.misconception("closed scores become 0", "exp(0) is 1: a score of 0 still gets weight.")(stepped(value=0.0))
 
 
 def weighed(weigh):
@@ -593,11 +599,11 @@ def weighed(weigh):
 
 
 for mend in (False, True):
-    EVERY_STEP.slip("the mask is the wrong way round", "Yours looks at the padding and closes the words.")(
+    EVERY_STEP.misconception("the mask is the wrong way round", "Yours looks at the padding and closes the words.")(
         weighed(lambda e, words, mend=mend: closed(e, ~words).softmax(-1).nan_to_num(0.0 if mend else torch.nan))
     )
 for times, mend in product((False, True), (False, True)):
-    EVERY_STEP.slip(
+    EVERY_STEP.misconception(
         "large scores overflow",
         "exp(100) is too large for float32. What may be subtracted from all scores of a step without changing the "
         "softmax?",
@@ -675,12 +681,12 @@ ALIGNMENT_ERROR = Exercise(
     banned=("course_lib.metrics.alignment_error_rate",),
 )
 
-ALIGNMENT_ERROR.slip("that is the share of hits, not of errors", "Where every link is found the rate is 0.")(
+ALIGNMENT_ERROR.misconception("that is the share of hits, not of errors", "Where every link is found the rate is 0.")(
     counted(lambda a, s, p, a_s, a_p: (a_s + a_p) / (a + s))
 )
 
 
-@ALIGNMENT_ERROR.slip(
+@ALIGNMENT_ERROR.misconception(
     "each sentence counts alike, whatever its length",
     "Yours is the mean of the sentences' own rates. The links of all sentences are counted first; there "
     "is one division.",
@@ -691,7 +697,7 @@ def mean_of_rates(proposed, sure, possible):
     return sum(rates) / len(rates)
 
 
-@ALIGNMENT_ERROR.slip(
+@ALIGNMENT_ERROR.misconception(
     "links of different sentences are thrown together",
     "The link (0, 0) of one sentence is not the link (0, 0) of another. Compare sets sentence by sentence.",
 )
@@ -700,40 +706,40 @@ def all_in_one(proposed, sure, possible):
     return 1 - (len(A & S) + len(A & P)) / (len(A) + len(S))
 
 
-ALIGNMENT_ERROR.slip(
+ALIGNMENT_ERROR.misconception(
     "a sure link counts once, not twice", "P contains S: a sure link that is proposed lies in both intersections."
 )(counted(lambda a, s, p, a_s, a_p: 1 - a_p / (a + s)))
-ALIGNMENT_ERROR.slip(
+ALIGNMENT_ERROR.misconception(
     "possible links earn nothing", "A link that is only possible is no mistake: which of the intersections counts it?"
 )(counted(lambda a, s, p, a_s, a_p: 1 - 2 * a_s / (a + s)))
-ALIGNMENT_ERROR.slip(
+ALIGNMENT_ERROR.misconception(
     "the possible links are in the divisor", "Nobody must find the possible links. Which two sets stand below the line?"
 )(counted(lambda a, s, p, a_s, a_p: 1 - (a_s + a_p) / (a + p)))
-ALIGNMENT_ERROR.slip(
+ALIGNMENT_ERROR.misconception(
     "only what is found of the sure links counts",
     "Yours says what was missed. Wrong links that were proposed must cost something too.",
 )(counted(lambda a, s, p, a_s, a_p: 1 - a_s / s))
-ALIGNMENT_ERROR.slip("nothing proposed raises an error", "The set A may be empty. By what do you divide then?")(
-    counted(lambda a, s, p, a_s, a_p: 1 - a_p / a)
-)
+ALIGNMENT_ERROR.misconception(
+    "nothing proposed raises an error", "The set A may be empty. By what do you divide then?"
+)(counted(lambda a, s, p, a_s, a_p: 1 - a_p / a))
 for empty in (0.0, 1.0):
-    ALIGNMENT_ERROR.slip(
+    ALIGNMENT_ERROR.misconception(
         "only the links that were proposed are judged",
         "Yours says how many of A are wrong. Sure links that were missed must cost something too.",
     )(counted(lambda a, s, p, a_s, a_p, empty=empty: 1 - a_p / a if a else empty))
 
 
-ALIGNMENT_ERROR.slip(
+ALIGNMENT_ERROR.misconception(
     "a pair of brackets is missing",
     "A division comes before a sum. What is divided, and by what? Put brackets around each of the two.",
 )(counted(lambda a, s, p, a_s, a_p: 1 - a_s + a_p / (a + s)))
-ALIGNMENT_ERROR.slip(
+ALIGNMENT_ERROR.misconception(
     "a pair of brackets is missing",
     "A division comes before a sum. What is divided, and by what? Put brackets around each of the two.",
 )(counted(lambda a, s, p, a_s, a_p: 1 - (a_s + a_p) / a + s if a else 1 / 0))
 
 
-@ALIGNMENT_ERROR.slip(
+@ALIGNMENT_ERROR.misconception(
     "sentences without sure links are left out",
     "A sentence may have no sure link, and links that are proposed for it count in |A| all the same.",
 )

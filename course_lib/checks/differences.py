@@ -1,4 +1,4 @@
-"""Says in what a result differs from the right one, where no known slip explains it.
+"""Says in what a result differs from the right one, where no known misconception explains it.
 
 A relation is said only if it holds on every input that went wrong, so the learner can check it and finds it true.
 Used by the engine alone.

@@ -30,7 +30,7 @@ INSTALLED = re.compile(r"[/\\](site-packages|course_lib)[/\\]")  # files that th
 DOES_NOT_FIT = RuntimeError, ValueError, IndexError  # what torch, NumPy and Python raise of shapes that do not fit
 MEMORY = "view size is not compatible"  # what view says of numbers that do not lie in order
 NEARLY = 1e-5, 1e-4  # absolute and relative: what a message about numbers takes as equal
-MOST_FURTHER = 3  # times that inputs are drawn anew to be sure of a slip
+MOST_FURTHER = 3  # times that inputs are drawn anew to be sure of a misconception
 MOST_NAMED = 3  # inputs that a message names; of longer lists nobody reads the end
 LARGEST_SHOWN = 24  # numbers of a tensor that a message prints; of larger ones it gives the shape
 LONGEST_SHOWN = 400  # characters of any other value
@@ -105,8 +105,8 @@ class Exercise:
     banned: tuple[str, ...] = ()
     misconceptions: list[Misconception] = field(default_factory=list, kw_only=True)  # the most telling first
 
-    def slip(self, name: str, hint: str) -> Callable[[Callable], Callable]:
-        """Files a wrong answer beside its name and hint; of slips that cannot be told apart, the first is named.
+    def misconception(self, name: str, hint: str) -> Callable[[Callable], Callable]:
+        """Files a wrong answer beside its name and hint; of those that cannot be told apart, the first is named.
 
         Args:
             name: what it is, such as "softmax over the wrong axis".
@@ -118,6 +118,24 @@ class Exercise:
             return answer
 
         return file
+
+    def edit(self, name: str, hint: str, *changes: tuple[str, str]) -> None:
+        """Files what is right with a few words of its source changed, as the misconception `name`.
+
+        Args:
+            name: see `misconception`, as for `hint`.
+            changes: pairs of words of the source of `right` and what stands there instead.
+        Raises:
+            ValueError: some words do not stand in the source exactly once, so it is not clear what is changed.
+        """
+        source = textwrap.dedent(inspect.getsource(self.right))
+        for old, new in changes:
+            if source.count(old) != 1:
+                raise ValueError(f"{self.name}, {name!r}: {old!r} stands {source.count(old)} times in\n{source}")
+            source = source.replace(old, new)
+        made = {}
+        exec(source, self.right.__globals__, made)  # the globals themselves: later helpers of the module are found
+        self.misconception(name, hint)(made[self.right.__name__])
 
     def run(self, answer: Callable, arguments: Mapping[str, object]) -> object:
         return answer(*arguments.values()) if self.drive is None else self.drive(answer, **arguments)
@@ -456,8 +474,8 @@ def _diagnosis(
     wrong = sorted(wrong, key=lambda one: _short(one[1].result) == _short(one[2].result))  # first what can be seen
     case, outcome, wanted = wrong[0]
     off = any(not _agree(exercise, *one[1:]) for one in wrong)
-    if off and (slip := _slip(exercise, answer, tried, seed, check)):
-        return _says(exercise, slip.name, slip.hint, case, outcome, wanted, answer)
+    if off and (misconception := _misconception(exercise, answer, tried, seed, check)):
+        return _says(exercise, misconception.name, misconception.hint, case, outcome, wanted, answer)
     if misfit := _misfit_of(outcome, wanted):
         return _says(exercise, *misfit, case, outcome, wanted, answer)
     what, hint = _symptom([(one.result, two) for _, one, two in wrong if not one.error], outcome)
@@ -472,9 +490,9 @@ def _diagnosis(
         hint = "Is something typed in that should be computed, or kept from call to call?"
     if hint == STEP_BY_STEP:
         hint = f"{_where_right(exercise, tried)}{hint if _is_small(case) else STEP_IN_CODE}"
-    if two := _slip_and_more(exercise, tried):
+    if two := _misconception_and_more(exercise, tried):
         what, hint = two
-    elif not outcome.error and not wanted.error and (like := _like_a_slip(exercise, wrong)):
+    elif not outcome.error and not wanted.error and (like := _like_a_misconception(exercise, wrong)):
         hint = like if hint.endswith((STEP_BY_STEP, STEP_IN_CODE, differences.WHICH)) else f"{hint} {like}"
     return _says(exercise, what, hint, case, outcome, wanted, answer)
 
@@ -503,7 +521,7 @@ def _where_right(exercise: Exercise, tried: Sequence[Tried]) -> str:
     return f"It is {which} with {'; '.join(named[:MOST_NAMED])}{others}. What have those in common? "
 
 
-def _like_a_slip(exercise: Exercise, wrong: Sequence[Tried]) -> str | None:
+def _like_a_misconception(exercise: Exercise, wrong: Sequence[Tried]) -> str | None:
     """Which misconception gives the same on most inputs that fail, the smallest among them, though not on all."""
     wrong = [one for one in wrong if not _hidden(one[1])]
     results = [plain(outcome.result) for _, outcome, _ in wrong]
@@ -520,16 +538,16 @@ def _like_a_slip(exercise: Exercise, wrong: Sequence[Tried]) -> str | None:
     return f"On {many} inputs that fail it gives the same as this mistake: {best.name}. {best.hint}{rest}"
 
 
-def _slip_and_more(exercise: Exercise, tried: Sequence[Tried]) -> differences.Said | None:
+def _misconception_and_more(exercise: Exercise, tried: Sequence[Tried]) -> differences.Said | None:
     """A misconception of which all results have come, and what has become of its own on the way."""
     if any(outcome.error or wanted.error for _, outcome, wanted in tried):
         return None
     if _became([(plain(outcome.result), plain(wanted.result)) for _, outcome, wanted in tried]):
         return None  # it has come of what is right
     wrong = [one for one in tried if not _agree(exercise, *one[1:])]
-    for slip in exercise.misconceptions:
+    for misconception in exercise.misconceptions:
         for some in (wrong[:2], tried):  # most are ruled out by the first
-            theirs = [_known(exercise, slip.answer, case) for case, *_ in some]
+            theirs = [_known(exercise, misconception.answer, case) for case, *_ in some]
             if any(one.error for one in theirs):
                 break
             pairs = [(plain(one.result), plain(other.result)) for (_, one, _), other in zip(some, theirs, strict=True)]
@@ -538,8 +556,8 @@ def _slip_and_more(exercise: Exercise, tried: Sequence[Tried]) -> differences.Sa
         else:
             what, hint = said
             return (
-                f"{slip.name}; and besides, {what.replace('what is wanted', 'what that gives')}",
-                f"{slip.hint}\n{hint}",
+                f"{misconception.name}; and besides, {what.replace('what is wanted', 'what that gives')}",
+                f"{misconception.hint}\n{hint}",
             )
     return None
 
@@ -560,7 +578,7 @@ def _became(pairs: Sequence[tuple[object, object]]) -> differences.Said | None:
     return said
 
 
-def _slip(
+def _misconception(
     exercise: Exercise, answer: Callable, tried: Sequence[Tried], seed: int, check: bounds.Check
 ) -> Misconception | None:
     """The misconception that explains the answer on every input tried, and on others that are drawn to be sure.
@@ -594,17 +612,19 @@ def _gives(exercise: Exercise, misconception: Misconception, one: Tried, hidden:
     theirs = _known(exercise, misconception.answer, case)
     if outcome.error or theirs.error:
         return _agree(exercise, outcome, theirs)
-    given, of_slip, right = plain(outcome.result), plain(theirs.result), plain(wanted.result)
-    hides = hidden or all((one.isnan() | ~other.isnan()).all() for one, other in _pairs(given, of_slip))
-    if hides and _numbers_left(given, of_slip):
+    given, of_misconception, right = plain(outcome.result), plain(theirs.result), plain(wanted.result)
+    hides = hidden or all((one.isnan() | ~other.isnan()).all() for one, other in _pairs(given, of_misconception))
+    if hides and _numbers_left(given, of_misconception):
         if not hidden and same(*_without_nan(given, right), exercise.tolerance):
-            return False  # what NaN leaves is right, so it speaks for no slip
-        given, of_slip = _seen_through_nan(given, of_slip, right) if hidden else _without_nan(given, of_slip)
-    return same(given, of_slip, exercise.tolerance)
+            return False  # what NaN leaves is right, so it speaks for no misconception
+        given, of_misconception = (
+            _seen_through_nan(given, of_misconception, right) if hidden else _without_nan(given, of_misconception)
+        )
+    return same(given, of_misconception, exercise.tolerance)
 
 
 def _hidden(outcome: Outcome) -> bool:
-    """Whether an answer has stumbled over the order in memory alone, which no slip is about."""
+    """Whether an answer has stumbled over the order in memory alone, which no misconception is about."""
     return MEMORY in str(outcome.error)
 
 
@@ -667,10 +687,10 @@ def _telling(exercise: Exercise, misconception: Misconception, one: Tried) -> bo
     theirs = _known(exercise, misconception.answer, case)
     if outcome.error or theirs.error or wanted.error:
         return str(outcome.error) == str(theirs.error)
-    given, of_slip, right = plain(outcome.result), plain(theirs.result), plain(wanted.result)
-    if same(given, of_slip, exercise.tolerance):
+    given, of_misconception, right = plain(outcome.result), plain(theirs.result), plain(wanted.result)
+    if same(given, of_misconception, exercise.tolerance):
         return True
-    free = _without_nan(given, of_slip, right)
+    free = _without_nan(given, of_misconception, right)
     return not same(free[0], free[2], exercise.tolerance)
 
 

@@ -25,7 +25,7 @@ def turned_cases(generator: torch.Generator) -> list[Case]:
         return torch.randn(*shape, generator=generator)
 
     def some() -> float:
-        """An angle that is far from a quarter, a half and a whole turn, where slips look alike."""
+        """An angle that is far from a quarter, a half and a whole turn, where misconceptions look alike."""
         return round(0.3 + float(torch.rand((), generator=generator)), 2)
 
     inputs = [
@@ -60,45 +60,45 @@ TURNED = Exercise(
     "turned", "further_and_cheaper", turned_cases, of_pair(lambda x, y, c, s: (x * c - y * s, x * s + y * c)), TURNING
 )
 
-TURNED.slip(
+TURNED.misconception(
     "it turns the other way", "From (1, 0), a small positive angle leads up, to (cos, sin). Where is the minus?"
 )(of_pair(lambda x, y, c, s: (x * c + y * s, y * c - x * s)))
-TURNED.slip(
+TURNED.misconception(
     "the angle is taken for degrees", "The angle is in radians already: a quarter turn is π/2, as in math.cos."
 )(lambda pair, angle: of_pair(lambda x, y, c, s: (x * c - y * s, x * s + y * c))(pair, math.radians(angle)))
-TURNED.slip("the angle is made into degrees", "Python's sine and cosine want radians, and the angle comes in radians.")(
-    lambda pair, angle: of_pair(lambda x, y, c, s: (x * c - y * s, x * s + y * c))(pair, math.degrees(angle))
-)
-TURNED.slip("sine and cosine have changed places", "By the angle 0 nothing turns. What are cos 0 and sin 0?")(
+TURNED.misconception(
+    "the angle is made into degrees", "Python's sine and cosine want radians, and the angle comes in radians."
+)(lambda pair, angle: of_pair(lambda x, y, c, s: (x * c - y * s, x * s + y * c))(pair, math.degrees(angle)))
+TURNED.misconception("sine and cosine have changed places", "By the angle 0 nothing turns. What are cos 0 and sin 0?")(
     of_pair(lambda x, y, c, s: (x * s - y * c, x * c + y * s))
 )
 NEW_ONES = "Both new numbers are made of both *old* ones. Is one of them overwritten before it is used again?"
-TURNED.slip("the second number is made of the new first one", NEW_ONES)(
+TURNED.misconception("the second number is made of the new first one", NEW_ONES)(
     of_pair(lambda x, y, c, s: (x * c - y * s, (x * c - y * s) * s + y * c))
 )
-TURNED.slip("the first number is made of the new second one", NEW_ONES)(
+TURNED.misconception("the first number is made of the new second one", NEW_ONES)(
     of_pair(lambda x, y, c, s: (x * c - (x * s + y * c) * s, x * s + y * c))
 )
 MINUS = "Turn (1, 0) and (0, 1) by hand: one of the four products has a minus, and only one."
-TURNED.slip("no minus sign is there", MINUS)(of_pair(lambda x, y, c, s: (x * c + y * s, x * s + y * c)))
-TURNED.slip("the minus sign stands before another product", MINUS)(
+TURNED.misconception("no minus sign is there", MINUS)(of_pair(lambda x, y, c, s: (x * c + y * s, x * s + y * c)))
+TURNED.misconception("the minus sign stands before another product", MINUS)(
     of_pair(lambda x, y, c, s: (x * c + y * s, x * s - y * c))
 )
-TURNED.slip("there are two minus signs", MINUS)(of_pair(lambda x, y, c, s: (x * c - y * s, x * s - y * c)))
-TURNED.slip("there are two minus signs", MINUS)(of_pair(lambda x, y, c, s: (x * c - y * s, y * c - x * s)))
-TURNED.slip("the two results have changed places", "The new first number comes first.")(
+TURNED.misconception("there are two minus signs", MINUS)(of_pair(lambda x, y, c, s: (x * c - y * s, x * s - y * c)))
+TURNED.misconception("there are two minus signs", MINUS)(of_pair(lambda x, y, c, s: (x * c - y * s, y * c - x * s)))
+TURNED.misconception("the two results have changed places", "The new first number comes first.")(
     of_pair(lambda x, y, c, s: (x * s + y * c, x * c - y * s))
 )
-TURNED.slip(
+TURNED.misconception(
     "each number is multiplied by itself alone", "In a turn, something of x goes into y and something of y into x."
 )(of_pair(lambda x, y, c, s: (x * c, y * s)))
-TURNED.slip(
+TURNED.misconception(
     "each number is multiplied by the cosine alone", "That makes the pair shorter. What comes in from the other number?"
 )(of_pair(lambda x, y, c, s: (x * c, y * c)))
 ADDED = "That is the sinusoidal code, which is added. Here nothing is added: the length of the pair stays."
-TURNED.slip("cosine and sine are added", ADDED)(of_pair(lambda x, y, c, s: (x + c, y + s)))
-TURNED.slip("cosine and sine are added", ADDED)(of_pair(lambda x, y, c, s: (x + s, y + c)))
-TURNED.slip(
+TURNED.misconception("cosine and sine are added", ADDED)(of_pair(lambda x, y, c, s: (x + c, y + s)))
+TURNED.misconception("cosine and sine are added", ADDED)(of_pair(lambda x, y, c, s: (x + s, y + c)))
+TURNED.misconception(
     "it is turned *to* the angle, not by it", "The pair has a direction of its own, and the angle comes on top of it."
 )(of_pair(lambda x, y, c, s: ((x * x + y * y) ** 0.5 * c, (x * x + y * y) ** 0.5 * s)))
 
@@ -115,13 +115,15 @@ def by_own_angle(own):
 
 
 OWN = "The direction of (x, y) is torch.atan2(y, x), in this order. atan(y / x) cannot tell (1, 1) from (−1, −1)."
-TURNED.slip("the pair's own direction is taken without its quadrant", OWN)(by_own_angle(lambda x, y: (y / x).atan()))
-TURNED.slip(
+TURNED.misconception("the pair's own direction is taken without its quadrant", OWN)(
+    by_own_angle(lambda x, y: (y / x).atan())
+)
+TURNED.misconception(
     "it is (y, x) that is turned",
     "Which number comes first: where x and y are taken from the pair, in atan2(y, x), in the result? Try (1, 0) and the angle 0.",
 )(by_own_angle(torch.atan2))
 AS_TWO = "Complex numbers turn well. Handed back are two plain numbers for each: `torch.view_as_real`."
-TURNED.slip("the result is complex", AS_TWO)(lambda pair, angle: torch.complex(*TURNED.right(pair, angle)))
+TURNED.misconception("the result is complex", AS_TWO)(lambda pair, angle: torch.complex(*TURNED.right(pair, angle)))
 
 
 # ---- rotary(x, start) ----
@@ -192,7 +194,7 @@ def turn(x, y, c, s):
 def rotating(
     places=standing, speed=slower, apart=neighbours, together=side_by_side, turn=turn, shaped=lambda angles: angles
 ):
-    """`rotary` with one or more slips."""
+    """`rotary` with one or more misconceptions."""
 
     def answer(x, start):
         angles = shaped(angles_of(places(start, x), x.shape[2], speed))
@@ -211,13 +213,15 @@ ROTARY = Exercise(
     banned=("course_lib.positions",),
 )
 
-ROTARY.slip(
+ROTARY.misconception(
     "the numbers are paired across two halves",
     "Some libraries take number i with number i + d/2. Here a pair is two neighbours: 0 and 1, 2 and 3, …",
 )(rotating(apart=halves, together=one_behind_the_other))
 BACK = "The turned numbers must go back to where they came from: x_0, y_0, x_1, y_1, …"
-ROTARY.slip("all first numbers stand first, then all second ones", BACK)(rotating(together=one_behind_the_other))
-ROTARY.slip("the halves are turned as pairs, and put together as neighbours", BACK)(rotating(apart=halves))
+ROTARY.misconception("all first numbers stand first, then all second ones", BACK)(
+    rotating(together=one_behind_the_other)
+)
+ROTARY.misconception("the halves are turned as pairs, and put together as neighbours", BACK)(rotating(apart=halves))
 
 
 def by_columns(columns, swap):
@@ -254,8 +258,10 @@ TWO_WAYS = (
     "Angles and numbers are paired in two different ways: write down which angle each of four numbers gets. "
     "`repeat_interleave` goes with neighbours, `cat` with halves."
 )
-ROTARY.slip("the two numbers of a pair get different angles", TWO_WAYS)(by_columns(twice_all, swapped_neighbours))
-ROTARY.slip("the two numbers of a pair get different angles", TWO_WAYS)(by_columns(twice_each, swapped_halves))
+ROTARY.misconception("the two numbers of a pair get different angles", TWO_WAYS)(
+    by_columns(twice_all, swapped_neighbours)
+)
+ROTARY.misconception("the two numbers of a pair get different angles", TWO_WAYS)(by_columns(twice_each, swapped_halves))
 
 
 def speed_by_column(times):
@@ -265,37 +271,37 @@ def speed_by_column(times):
     return by_columns(columns, swapped_neighbours)
 
 
-ROTARY.slip(
+ROTARY.misconception(
     "each number has a speed of its own", "The two numbers of a pair are one hand: they have the same i, and one angle."
 )(speed_by_column(1))
-ROTARY.slip(
+ROTARY.misconception(
     "each number has a speed of its own",
     "The i of the formula counts pairs: numbers 0 and 1 have i = 0, 2 and 3 have 1.",
 )(speed_by_column(2))
 
-ROTARY.slip(
+ROTARY.misconception(
     "it turns the other way",
     "Word 1 goes from (1, 0) to (cos 1, sin 1), as `turned` does. The score would be the same; others' keys would not fit.",
 )(rotating(turn=lambda x, y, c, s: (x * c + y * s, y * c - x * s)))
-ROTARY.slip("sine and cosine have changed places", "Word 0 is not turned at all: what are cos 0 and sin 0?")(
+ROTARY.misconception("sine and cosine have changed places", "Word 0 is not turned at all: what are cos 0 and sin 0?")(
     rotating(turn=lambda x, y, c, s: (x * s - y * c, x * c + y * s))
 )
-ROTARY.slip("the second number is made of the new first one", NEW_ONES)(
+ROTARY.misconception("the second number is made of the new first one", NEW_ONES)(
     rotating(turn=lambda x, y, c, s: (x * c - y * s, (x * c - y * s) * s + y * c))
 )
-ROTARY.slip("no minus sign is there", MINUS)(rotating(turn=lambda x, y, c, s: (x * c + y * s, x * s + y * c)))
-ROTARY.slip("the minus sign stands before another product", MINUS)(
+ROTARY.misconception("no minus sign is there", MINUS)(rotating(turn=lambda x, y, c, s: (x * c + y * s, x * s + y * c)))
+ROTARY.misconception("the minus sign stands before another product", MINUS)(
     rotating(turn=lambda x, y, c, s: (x * c + y * s, x * s - y * c))
 )
-ROTARY.slip("the two numbers of each pair have changed places", "The new first number stands first.")(
+ROTARY.misconception("the two numbers of each pair have changed places", "The new first number stands first.")(
     rotating(turn=lambda x, y, c, s: (x * s + y * c, x * c - y * s))
 )
-ROTARY.slip(
+ROTARY.misconception(
     "only the first number of each pair is turned", "Turning changes both. Is one of them written back as it came?"
 )(rotating(turn=lambda x, y, c, s: (x * c - y * s, y)))
 
 
-@ROTARY.slip(
+@ROTARY.misconception(
     "only the first pair is turned",
     "Every pair turns, each at its own speed. Print the speeds: if those of the other pairs are 0 or nearly 0, is the "
     "exponent −2i/d, with its d, and is it rounded to a whole number? Or does a loop end after the first pair?",
@@ -304,7 +310,7 @@ def first_pair(x, start):
     return torch.cat([rotating()(x, start)[..., :2], x[..., 2:]], -1)
 
 
-@ROTARY.slip(
+@ROTARY.misconception(
     "the places run along the axis of the heads",
     "All heads of a word are turned alike. Which axis of x counts the words?",
 )
@@ -312,27 +318,27 @@ def along_heads(x, start):
     return rotating(places=lambda start, x: standing(start, x.transpose(0, 1)), shaped=lambda a: a[:, None])(x, start)
 
 
-ROTARY.slip(
+ROTARY.misconception(
     "there are as many places as heads", "A place belongs to a word. Which number of x.shape says how many there are?"
 )(rotating(places=lambda start, x: torch.arange(start, start + x.shape[0], dtype=torch.float64)))
-ROTARY.slip(
+ROTARY.misconception(
     "start is not used", "The first vector of x stands at place start. At which one does the vector after it stand?"
 )(rotating(places=lambda start, x: standing(0, x)))
-ROTARY.slip(
+ROTARY.misconception(
     "places are counted from 1", "The first word of a text stands at place 0, and is not turned: the angle is 0."
 )(rotating(places=lambda start, x: standing(start + 1, x)))
-ROTARY.slip("all words are turned alike", "Each word has an angle of its own: start, start + 1, start + 2, …")(
+ROTARY.misconception("all words are turned alike", "Each word has an angle of its own: start, start + 1, start + 2, …")(
     rotating(places=lambda start, x: torch.full((x.shape[1],), float(start), dtype=torch.float64))
 )
 
 
 BY_N = "A pair turns by its speed times the place of the word; i says which pair it is, and so how fast it turns."
-ROTARY.slip("the number of the pair is taken for the place", BY_N)(
+ROTARY.misconception("the number of the pair is taken for the place", BY_N)(
     rotating(places=lambda start, x: torch.ones(x.shape[1], dtype=torch.float64), speed=lambda i, d: i * slower(i, d))
 )
 
 
-@ROTARY.slip("the number of the pair is taken for the place", BY_N)
+@ROTARY.misconception("the number of the pair is taken for the place", BY_N)
 def exchanged(x, start):
     n, d = x.shape[1:]
     speeds = 10000 ** (-2 * standing(start, x) / d)
@@ -340,18 +346,18 @@ def exchanged(x, start):
     return side_by_side(*turn(*neighbours(x.double()), angles.cos(), angles.sin())).to(x.dtype)
 
 
-ROTARY.slip(
+ROTARY.misconception(
     "the exponent is i/d, not 2i/d", "i counts the pairs, of which there are d/2. What is the speed of the last one?"
 )(rotating(speed=lambda i, d: 10000.0 ** (-i / d)))
-ROTARY.slip("the exponent is not divided by d", "Write out the exponents for d = 4 as numbers: they are 0 and −1/2.")(
-    rotating(speed=lambda i, d: 10000.0**-i)
-)
-ROTARY.slip(
+ROTARY.misconception(
+    "the exponent is not divided by d", "Write out the exponents for d = 4 as numbers: they are 0 and −1/2."
+)(rotating(speed=lambda i, d: 10000.0**-i))
+ROTARY.misconception(
     "the exponent is doubled twice",
     "If your i goes 0, 2, 4, … it is the formula's 2i already. Or is your d the number of pairs?",
 )(rotating(speed=lambda i, d: 10000.0 ** (-4 * i / d)))
 FASTEST = "The first pair is the fastest. Is the place divided by the power, or multiplied by it?"
-ROTARY.slip("the speeds grow from pair to pair", FASTEST)(rotating(speed=lambda i, d: 10000.0 ** (2 * i / d)))
+ROTARY.misconception("the speeds grow from pair to pair", FASTEST)(rotating(speed=lambda i, d: 10000.0 ** (2 * i / d)))
 
 
 def in_float32(angles):
@@ -365,13 +371,17 @@ def in_float32(angles):
     return answer
 
 
-ROTARY.slip("the speeds grow from pair to pair", FASTEST)(in_float32(lambda n, exponent: n * 10000.0**exponent))
-ROTARY.slip("the speeds grow from pair to pair", FASTEST)(in_float32(lambda n, exponent: n / 10000.0**-exponent))
-ROTARY.slip(
+ROTARY.misconception("the speeds grow from pair to pair", FASTEST)(
+    in_float32(lambda n, exponent: n * 10000.0**exponent)
+)
+ROTARY.misconception("the speeds grow from pair to pair", FASTEST)(
+    in_float32(lambda n, exponent: n / 10000.0**-exponent)
+)
+ROTARY.misconception(
     "all pairs turn at the same speed",
     "Pair i turns by the place times 10000^(−2i/d). Where is the i? Or has // made its exponent 0?",
 )(rotating(speed=lambda i, d: 1.0))
-ROTARY.slip("pairs are counted from 1", "For the first pair i is 0, and its speed is 1: one radian a word.")(
+ROTARY.misconception("pairs are counted from 1", "For the first pair i is 0, and its speed is 1: one radian a word.")(
     rotating(speed=lambda i, d: slower(i + 1, d))
 )
 for alone in (0.0, None, torch.nan):  # of a pair by itself; None stands for an error
@@ -379,18 +389,20 @@ for alone in (0.0, None, torch.nan):  # of a pair by itself; None stands for an 
     def to_1(i, d, alone=alone):
         return 10000.0 ** -(i / (d / 2 - 1) if d > 2 else 1 / 0 if alone is None else alone)
 
-    ROTARY.slip(
+    ROTARY.misconception(
         "the exponent of the last pair is 1",
         "Between 0 and 1 lie d/2 steps of 2/d, so the last exponent is less than 1. What is it for d = 4?",
     )(rotating(speed=to_1))
-ROTARY.slip(
+ROTARY.misconception(
     "the exponent is rounded to a whole number",
     "// drops what stands behind the point, and all exponents lie between 0 and 1.",
 )(rotating(speed=lambda i, d: 10000.0 ** (-2 * i // d)))
-ROTARY.slip("the base is 1000", "Count the zeros of the base.")(rotating(speed=lambda i, d: 1000.0 ** (-2 * i / d)))
-ROTARY.slip("the angle is taken for degrees", "The angle is in radians already: word 1 turns its first pair by 1.")(
-    rotating(speed=lambda i, d: slower(i, d) * math.pi / 180)
+ROTARY.misconception("the base is 1000", "Count the zeros of the base.")(
+    rotating(speed=lambda i, d: 1000.0 ** (-2 * i / d))
 )
+ROTARY.misconception(
+    "the angle is taken for degrees", "The angle is in radians already: word 1 turns its first pair by 1."
+)(rotating(speed=lambda i, d: slower(i, d) * math.pi / 180))
 
 
 def with_the_code(combine, exchange=False):
@@ -403,15 +415,15 @@ def with_the_code(combine, exchange=False):
 
 
 for exchange in (False, True):
-    ROTARY.slip("the sinusoidal code is added", "Nothing is added here: a pair is turned, and its length stays.")(
-        with_the_code(torch.add, exchange)
-    )
-    ROTARY.slip(
+    ROTARY.misconception(
+        "the sinusoidal code is added", "Nothing is added here: a pair is turned, and its length stays."
+    )(with_the_code(torch.add, exchange))
+    ROTARY.misconception(
         "the vector is multiplied by the code, number by number",
         "In a turn, something of each number goes into the other one of its pair. Use `turned`.",
     )(with_the_code(torch.mul, exchange))
 
-ROTARY.slip("the result is complex", AS_TWO)(
+ROTARY.misconception("the result is complex", AS_TWO)(
     lambda x, start: torch.view_as_complex(ROTARY.right(x, start).unflatten(-1, (-1, 2)))
 )
 
@@ -454,7 +466,7 @@ def apart_by(query, key):
 
 
 def biased(slope=slope, places=last_words, bias=apart_by, first=1):
-    """`alibi` with one or more slips."""
+    """`alibi` with one or more misconceptions."""
 
     def answer(heads, queries, keys):
         slopes = torch.tensor([slope(h, heads) for h in range(first, first + heads)], dtype=torch.float64)
@@ -468,107 +480,107 @@ ALIBI = Exercise(
     "alibi", "further_and_cheaper", alibi_cases, biased(), SLOPES, tolerance=1e-6, banned=("course_lib.positions",)
 )
 
-ALIBI.slip(
+ALIBI.misconception(
     "far keys gain, where they should lose", "The bias is added to the score, and a far key must come out with less."
 )(biased(bias=lambda q, k: (q - k).abs()))
-ALIBI.slip(
+ALIBI.misconception(
     "later keys gain", "The distance is |i − j|: a key two words behind the query is two away, as one before it."
 )(biased(bias=lambda q, k: -(q - k)))
-ALIBI.slip(
+ALIBI.misconception(
     "earlier keys gain",
     "q − k and k − q differ in their sign, and a distance has none: whoever stands away loses, on either side.",
 )(biased(bias=lambda q, k: q - k))
 LATER = "To hide what comes later is the mask's work, done elsewhere. Here only the distance counts, on either side."
-ALIBI.slip("later keys are masked", LATER)(biased(bias=lambda q, k: (k - q).masked_fill(k > q, -torch.inf)))
-ALIBI.slip("later keys have no bias", LATER)(biased(bias=lambda q, k: (k - q).clamp(max=0)))
-ALIBI.slip(
+ALIBI.misconception("later keys are masked", LATER)(biased(bias=lambda q, k: (k - q).masked_fill(k > q, -torch.inf)))
+ALIBI.misconception("later keys have no bias", LATER)(biased(bias=lambda q, k: (k - q).clamp(max=0)))
+ALIBI.misconception(
     "earlier keys have no bias", "A key before the query is |i − j| away, too. Does a clamp, or triu, cut it off?"
 )(biased(bias=lambda q, k: (q - k).clamp(max=0)))
-ALIBI.slip(
+ALIBI.misconception(
     "the queries are taken for the first words",
     "The queries are the *last* of the words: with one query and five keys, at which place does it stand?",
 )(biased(places=lambda queries, keys: torch.arange(queries, dtype=torch.float64)))
 LAST = "The last query is the last word: with five keys it stands at place 4, and its own key is no distance away."
-ALIBI.slip("the queries stand one place too far", LAST)(
+ALIBI.misconception("the queries stand one place too far", LAST)(
     biased(places=lambda queries, keys: last_words(queries, keys) + 1)
 )
-ALIBI.slip("the queries stand one place too early", LAST)(
+ALIBI.misconception("the queries stand one place too early", LAST)(
     biased(places=lambda queries, keys: last_words(queries, keys) - 1)
 )
-ALIBI.slip(
+ALIBI.misconception(
     "all queries stand at the last place", "Each query is a word of its own. Where does the first of two queries stand?"
 )(biased(places=lambda queries, keys: torch.full((queries,), keys - 1.0)))
-ALIBI.slip("the word itself is one away", "A query stands at no distance from its own key: there the bias is 0.")(
-    biased(bias=lambda q, k: apart_by(q, k) - 1)
-)
-ALIBI.slip(
+ALIBI.misconception(
+    "the word itself is one away", "A query stands at no distance from its own key: there the bias is 0."
+)(biased(bias=lambda q, k: apart_by(q, k) - 1))
+ALIBI.misconception(
     "the bias is made of the key's place",
     "What counts is how far the key is from the query. (With a causal mask a softmax would not tell; a look ahead would.)",
 )(biased(bias=lambda q, k: k + 0 * q))
-ALIBI.slip(
+ALIBI.misconception(
     "the bias is made of the key's place", "What counts is how far the key is from the query, and not where it stands."
 )(biased(bias=lambda q, k: -k + 0 * q))
-ALIBI.slip("the distance is squared", "The score falls in a straight line: twice as far, twice the bias.")(
+ALIBI.misconception("the distance is squared", "The score falls in a straight line: twice as far, twice the bias.")(
     biased(bias=lambda q, k: -((q - k) ** 2))
 )
-ALIBI.slip(
+ALIBI.misconception(
     "the logarithm of the distance is taken", "The score falls in a straight line: twice as far, twice the bias."
 )(biased(bias=lambda q, k: -(q - k).abs().log1p()))
 EIGHT = "2^(−h) is right for eight heads alone. In the formula, H is the number of heads."
-ALIBI.slip("the slopes are those of eight heads", EIGHT)(biased(slope=lambda h, heads: 2.0**-h))
-ALIBI.slip("all heads have the same slope", "m_h has an h: every head falls at a pace of its own.")(
+ALIBI.misconception("the slopes are those of eight heads", EIGHT)(biased(slope=lambda h, heads: 2.0**-h))
+ALIBI.misconception("all heads have the same slope", "m_h has an h: every head falls at a pace of its own.")(
     biased(slope=lambda h, heads: 2.0 ** (-8 / heads))
 )
-ALIBI.slip("all heads have the same slope", "m_h has an h: every head falls at a pace of its own.")(
+ALIBI.misconception("all heads have the same slope", "m_h has an h: every head falls at a pace of its own.")(
     biased(slope=lambda h, heads: 2.0**-8)
 )
-ALIBI.slip("all heads have the same slope", "Where is m_h? A bias is the slope of its head times the distance.")(
-    biased(slope=lambda h, heads: 1.0)
-)
-ALIBI.slip("heads are counted from 0", "h goes from 1 to H: the last slope is 2^(−8), whatever the number of heads.")(
-    biased(first=0)
-)
-ALIBI.slip("heads are counted from 0", "h goes from 1 to H, and the first of eight slopes is 1/2.")(
+ALIBI.misconception(
+    "all heads have the same slope", "Where is m_h? A bias is the slope of its head times the distance."
+)(biased(slope=lambda h, heads: 1.0))
+ALIBI.misconception(
+    "heads are counted from 0", "h goes from 1 to H: the last slope is 2^(−8), whatever the number of heads."
+)(biased(first=0))
+ALIBI.misconception("heads are counted from 0", "h goes from 1 to H, and the first of eight slopes is 1/2.")(
     biased(slope=lambda h, heads: 2.0**-h, first=0)
 )
-ALIBI.slip("the slopes stand in reverse order", "The first head has the steepest slope.")(
+ALIBI.misconception("the slopes stand in reverse order", "The first head has the steepest slope.")(
     biased(slope=lambda h, heads: slope(heads + 1 - h, heads))
 )
-ALIBI.slip("the 8 is left out of the exponent", "With two heads the exponents are −4 and −8: 8 · h / H.")(
+ALIBI.misconception("the 8 is left out of the exponent", "With two heads the exponents are −4 and −8: 8 · h / H.")(
     biased(slope=lambda h, heads: 2.0 ** (-h / heads))
 )
-ALIBI.slip(
+ALIBI.misconception(
     "the exponent is turned upside down", "What is divided by what? With eight heads, the exponent of the first is −1."
 )(biased(slope=lambda h, heads: 2.0 ** (-8 / h)))
-ALIBI.slip(
+ALIBI.misconception(
     "the exponent is turned upside down", "What is divided by what? With two heads, the exponents are −4 and −8."
 )(biased(slope=lambda h, heads: 2.0 ** (-heads * h / 8)))
-ALIBI.slip("the power is taken of e", "The base is 2: with eight heads, each slope is half of the one before.")(
-    biased(slope=lambda h, heads: math.exp(-8 * h / heads))
-)
-ALIBI.slip("the exponent stands there without its power", "The slope is 2 to the −8h/H, not 8h/H itself.")(
+ALIBI.misconception(
+    "the power is taken of e", "The base is 2: with eight heads, each slope is half of the one before."
+)(biased(slope=lambda h, heads: math.exp(-8 * h / heads)))
+ALIBI.misconception("the exponent stands there without its power", "The slope is 2 to the −8h/H, not 8h/H itself.")(
     biased(slope=lambda h, heads: 8 * h / heads)
 )
-ALIBI.slip(
+ALIBI.misconception(
     "the minus of the exponent is left out", "Slopes are small: 2^(−8) is 1/256. Which way does the exponent go?"
 )(biased(slope=lambda h, heads: 2.0 ** (8 * h / heads)))
 for whole in (lambda h, heads: -8 * h // heads, lambda h, heads: -(8 * h // heads), lambda h, heads: -(8 // heads) * h):
-    ALIBI.slip(
+    ALIBI.misconception(
         "the exponent is rounded to a whole number", "With sixteen heads the first exponent is −1/2: // drops the half."
     )(biased(slope=lambda h, heads, whole=whole: 2.0 ** whole(h, heads)))
-ALIBI.slip(
+ALIBI.misconception(
     "the slopes are rounded to 0",
     "Of whole numbers torch makes whole numbers, and 2 ** −4 is rounded to 0. Are base and exponent both whole?",
 )(biased(slope=lambda h, heads: 0.0))
-ALIBI.slip(
+ALIBI.misconception(
     "there is a row for every word, not for every query",
     "The queries are the last of the words: their rows alone are asked for.",
 )(lambda heads, queries, keys: biased()(heads, keys, keys))
 SHAPE = "The result has three axes: (heads, queries, keys)."
-ALIBI.slip("the axis of the heads stands last", SHAPE)(
+ALIBI.misconception("the axis of the heads stands last", SHAPE)(
     lambda heads, queries, keys: biased()(heads, queries, keys).permute(1, 2, 0)
 )
-ALIBI.slip("queries and keys have changed axes", "A row for each query, a column for each key.")(
+ALIBI.misconception("queries and keys have changed axes", "A row for each query, a column for each key.")(
     lambda heads, queries, keys: biased()(heads, queries, keys).mT
 )
 
@@ -633,7 +645,7 @@ def merging(
     finish=lambda m, total, o: (m, total, o),
     join=torch.add,
 ):
-    """`merge_tiles` with one or more slips: factors are made of a tile's m, the new m, the other's m and both ℓ."""
+    """`merge_tiles` with one or more misconceptions: factors are made of a tile's m, the new m, the other's m and both ℓ."""
 
     def answer(tile, other):
         m = largest(tile[0], other[0])
@@ -657,32 +669,38 @@ def as_it_is(mine, m, *_):
 MERGE_TILES = Exercise("merge_tiles", "further_and_cheaper", merge_cases, merging(), TILES, tolerance=1e-4)
 
 BOTH_SUMS = "ℓ and o hold exp(score − m) with the m of their own tile. Under a new m, what must they be multiplied by?"
-MERGE_TILES.slip("the sums are added as they are", BOTH_SUMS)(merging(for_l=as_it_is))
-MERGE_TILES.slip("ℓ is brought to the new maximum, o is not", BOTH_SUMS)(merging(for_o=as_it_is))
-MERGE_TILES.slip("o is brought to the new maximum, ℓ is not", BOTH_SUMS)(merging(for_l=as_it_is, for_o=rescaled))
-MERGE_TILES.slip(
+MERGE_TILES.misconception("the sums are added as they are", BOTH_SUMS)(merging(for_l=as_it_is))
+MERGE_TILES.misconception("ℓ is brought to the new maximum, o is not", BOTH_SUMS)(merging(for_o=as_it_is))
+MERGE_TILES.misconception("o is brought to the new maximum, ℓ is not", BOTH_SUMS)(
+    merging(for_l=as_it_is, for_o=rescaled)
+)
+MERGE_TILES.misconception(
     "only the first tile is brought to the new maximum",
     "The larger score may also have come first. Then it is the second tile that was measured from another m.",
 )(merging(for_l=lambda mine, m, other, place: as_it_is(mine, m) if place else rescaled(mine, m)))
-MERGE_TILES.slip(
+MERGE_TILES.misconception(
     "only the second tile is brought to the new maximum",
     "If the second tile has the larger score, it is the first that was measured from another m.",
 )(merging(for_l=lambda mine, m, other, place: rescaled(mine, m) if place else as_it_is(mine, m)))
 WAY_ROUND = "A sum gets smaller when the maximum grows: exp(score − m') = exp(score − m) · exp(m − m')."
-MERGE_TILES.slip("the exponent has the wrong sign", WAY_ROUND)(merging(for_l=lambda mine, m, *_: (m - mine).exp()))
-MERGE_TILES.slip("each tile has the other's factor", "The factor of a tile is made of its own old m, and the new one.")(
-    merging(for_l=lambda mine, m, other, _: (other - m).exp())
+MERGE_TILES.misconception("the exponent has the wrong sign", WAY_ROUND)(
+    merging(for_l=lambda mine, m, *_: (m - mine).exp())
 )
-MERGE_TILES.slip(
+MERGE_TILES.misconception(
+    "each tile has the other's factor", "The factor of a tile is made of its own old m, and the new one."
+)(merging(for_l=lambda mine, m, other, _: (other - m).exp()))
+MERGE_TILES.misconception(
     "each factor is made of the other tile's maximum",
     "What counts is the way from a tile's own m to the new one. If its own is the largest, nothing changes for it.",
 )(merging(for_l=lambda mine, m, other, _: (mine - other).exp()))
-MERGE_TILES.slip(
+MERGE_TILES.misconception(
     "the factor has no exponential",
     "exp(score − m') = exp(score − m) · exp(m − m'): a difference of exponents is a factor exp.",
 )(merging(for_l=lambda mine, m, *_: mine - m))
-MERGE_TILES.slip("the factor is a quotient of the maxima", WAY_ROUND)(merging(for_l=lambda mine, m, *_: mine / m))
-MERGE_TILES.slip("powers of 2 are taken, not of e", "The softmax raises e to the scores.")(
+MERGE_TILES.misconception("the factor is a quotient of the maxima", WAY_ROUND)(
+    merging(for_l=lambda mine, m, *_: mine / m)
+)
+MERGE_TILES.misconception("powers of 2 are taken, not of e", "The softmax raises e to the scores.")(
     merging(for_l=lambda mine, m, *_: 2 ** (mine - m))
 )
 
@@ -692,25 +710,27 @@ def divided(m, total, o):
 
 
 STILL_A_SUM = "o stays a sum, so that a third tile can be merged. It is divided by ℓ once, when all keys have gone by."
-MERGE_TILES.slip("o is divided by ℓ already", STILL_A_SUM)(merging(finish=divided))
-MERGE_TILES.slip("only the output comes out", STILL_A_SUM)(merging(finish=lambda m, total, o: divided(m, total, o)[2]))
-MERGE_TILES.slip("only o comes out", "A third tile may come: m and ℓ are needed, too.")(
+MERGE_TILES.misconception("o is divided by ℓ already", STILL_A_SUM)(merging(finish=divided))
+MERGE_TILES.misconception("only the output comes out", STILL_A_SUM)(
+    merging(finish=lambda m, total, o: divided(m, total, o)[2])
+)
+MERGE_TILES.misconception("only o comes out", "A third tile may come: m and ℓ are needed, too.")(
     merging(finish=lambda m, total, o: o)
 )
 NOT_YET = "What comes in as o is a sum that nobody has divided yet. Where is it multiplied by ℓ?"
 
 
-@MERGE_TILES.slip("o is taken for an output that is divided already", NOT_YET)
+@MERGE_TILES.misconception("o is taken for an output that is divided already", NOT_YET)
 def from_outputs(tile, other, finish=lambda m, total, o: (m, total, o)):
     return merging(finish=finish)(*((m, total, o * total[:, None]) for m, total, o in (tile, other)))
 
 
-MERGE_TILES.slip("o is taken for an output that is divided already", NOT_YET)(
+MERGE_TILES.misconception("o is taken for an output that is divided already", NOT_YET)(
     lambda tile, other: from_outputs(tile, other, divided)
 )
 
 
-@MERGE_TILES.slip(
+@MERGE_TILES.misconception(
     "only the tile with the larger maximum is kept",
     "The other one has keys, too: their weights are smaller, and not 0.",
 )
@@ -722,24 +742,24 @@ def winner(tile, other):
 AVERAGE = "An output of a tile with small scores must count for less. Who says how much, if not m and ℓ?"
 
 
-@MERGE_TILES.slip("the outputs of both tiles are averaged", AVERAGE)
+@MERGE_TILES.misconception("the outputs of both tiles are averaged", AVERAGE)
 def averaged(tile, other):
     m, total, _ = merging()(tile, other)
     return m, total, (tile[2] / tile[1][:, None] + other[2] / other[1][:, None]) / 2
 
 
-@MERGE_TILES.slip("the outputs of both tiles are averaged", AVERAGE)
+@MERGE_TILES.misconception("the outputs of both tiles are averaged", AVERAGE)
 def averaged_times_l(tile, other):
     m, total, output = averaged(tile, other)
     return m, total, output * total[:, None]
 
 
-MERGE_TILES.slip("the mean is taken, not the sum", "ℓ and o are sums over all keys so far. By what is divided?")(
-    merging(join=lambda one, two: (one + two) / 2)
-)
+MERGE_TILES.misconception(
+    "the mean is taken, not the sum", "ℓ and o are sums over all keys so far. By what is divided?"
+)(merging(join=lambda one, two: (one + two) / 2))
 
 
-@MERGE_TILES.slip(
+@MERGE_TILES.misconception(
     "the outputs are weighted by ℓ alone",
     "ℓ counts from the tile's own maximum: the ℓ of a tile with tiny scores may be just as large.",
 )
@@ -749,18 +769,18 @@ def weighted_by_l(tile, other):
 
 
 EACH_ITS_OWN = "Every query has a largest score of its own; torch.maximum compares entry by entry."
-MERGE_TILES.slip("all queries share one maximum", EACH_ITS_OWN)(
+MERGE_TILES.misconception("all queries share one maximum", EACH_ITS_OWN)(
     merging(largest=lambda one, two: torch.maximum(one, two).max().expand_as(one))
 )
 
 
-@MERGE_TILES.slip("all queries share one maximum", EACH_ITS_OWN)
+@MERGE_TILES.misconception("all queries share one maximum", EACH_ITS_OWN)
 def one_maximum(tile, other):
     m, total, o = merging(largest=lambda one, two: torch.maximum(one, two).max().expand_as(one))(tile, other)
     return m[0], total, o
 
 
-MERGE_TILES.slip(
+MERGE_TILES.misconception(
     "the smaller maximum is taken", "m is the largest score so far. With the smaller one, exp may overflow."
 )(merging(largest=torch.minimum))
 for number in (0.0, -100.0):
@@ -773,22 +793,22 @@ for number in (0.0, -100.0):
             ]
             return merging()(*tiles)
 
-        MERGE_TILES.slip(
+        MERGE_TILES.misconception(
             "the −∞ of an empty tile is replaced by a number",
             "Scores may all lie below that number, and m would no longer be the largest of them. What is exp(−∞ − m)?",
         )(filled)
 NOT_ONLY = "m is the largest score so far, and it may stand in either tile."
-MERGE_TILES.slip("m is always that of the second tile", NOT_ONLY)(merging(largest=lambda one, two: two))
-MERGE_TILES.slip("m is always that of the first tile", NOT_ONLY)(merging(largest=lambda one, two: one))
-MERGE_TILES.slip("the maxima are added", "m is the largest score so far. Of 3 and 5 that is 5.")(
+MERGE_TILES.misconception("m is always that of the second tile", NOT_ONLY)(merging(largest=lambda one, two: two))
+MERGE_TILES.misconception("m is always that of the first tile", NOT_ONLY)(merging(largest=lambda one, two: one))
+MERGE_TILES.misconception("the maxima are added", "m is the largest score so far. Of 3 and 5 that is 5.")(
     merging(largest=torch.add, for_l=lambda mine, m, other, _: (mine - torch.maximum(mine, other)).exp())
 )
-MERGE_TILES.slip("the maxima are added", "m is the largest score so far. Of 3 and 5 that is 5.")(
+MERGE_TILES.misconception("the maxima are added", "m is the largest score so far. Of 3 and 5 that is 5.")(
     merging(largest=torch.add)
 )
 
 
-@MERGE_TILES.slip(
+@MERGE_TILES.misconception(
     "exp of a score overflows",
     "exp(1000) is ∞, and ∞/∞ or ∞ · 0 is NaN. Only differences belong in exp: from a maximum, so that they are never above 0.",
 )
@@ -799,12 +819,12 @@ def unshifted(tile, other):
     return m, total, (first[:, None] * tile[2] + second[:, None] * other[2]) / m.exp()[:, None]
 
 
-MERGE_TILES.slip("the old maximum is handed on", "The third thing to keep is m: the sums now belong to the new one.")(
-    lambda tile, other: (tile[0], *merging()(tile, other)[1:])
-)
+MERGE_TILES.misconception(
+    "the old maximum is handed on", "The third thing to keep is m: the sums now belong to the new one."
+)(lambda tile, other: (tile[0], *merging()(tile, other)[1:]))
 
 
-@MERGE_TILES.slip(
+@MERGE_TILES.misconception(
     "the factors run along the numbers of a value",
     "A factor belongs to a query. o has a row for each query: give the factor an axis behind, factor[:, None].",
 )
@@ -854,72 +874,76 @@ WINDOW_MASK = Exercise(
 )
 
 COUNT = "Count the True of a row that is long enough: with the query's own word there are `width` of them."
-WINDOW_MASK.slip("the window is one key too wide", COUNT)(seen(lambda q, k, n, w: (k <= q) & (k >= q - w)))
-WINDOW_MASK.slip("the window is one key too narrow", COUNT)(seen(lambda q, k, n, w: (k <= q) & (k > q - w + 1)))
-WINDOW_MASK.slip(
+WINDOW_MASK.misconception("the window is one key too wide", COUNT)(seen(lambda q, k, n, w: (k <= q) & (k >= q - w)))
+WINDOW_MASK.misconception("the window is one key too narrow", COUNT)(
+    seen(lambda q, k, n, w: (k <= q) & (k > q - w + 1))
+)
+WINDOW_MASK.misconception(
     "a query does not see itself", "Its own word is the last of the window. Is it < where it should be ≤?"
 )(seen(lambda q, k, n, w: (k < q) & (k >= q - w)))
-WINDOW_MASK.slip("a query does not see itself", COUNT)(seen(lambda q, k, n, w: (k < q) & (k > q - w)))
+WINDOW_MASK.misconception("a query does not see itself", COUNT)(seen(lambda q, k, n, w: (k < q) & (k > q - w)))
 ONE_SIDE = "Nobody sees what comes later: the window ends with the query's own word."
-WINDOW_MASK.slip("the window reaches to both sides", ONE_SIDE)(seen(lambda q, k, n, w: (q - k).abs() < w))
-WINDOW_MASK.slip("the window reaches to both sides", ONE_SIDE)(seen(lambda q, k, n, w: (q - k).abs() <= w))
-WINDOW_MASK.slip("the window reaches to both sides", ONE_SIDE)(seen(lambda q, k, n, w: (q - k).abs() <= w // 2))
-WINDOW_MASK.slip(
+WINDOW_MASK.misconception("the window reaches to both sides", ONE_SIDE)(seen(lambda q, k, n, w: (q - k).abs() < w))
+WINDOW_MASK.misconception("the window reaches to both sides", ONE_SIDE)(seen(lambda q, k, n, w: (q - k).abs() <= w))
+WINDOW_MASK.misconception("the window reaches to both sides", ONE_SIDE)(
+    seen(lambda q, k, n, w: (q - k).abs() <= w // 2)
+)
+WINDOW_MASK.misconception(
     "the window looks ahead", "The row is the query, the column the key; a window holds the keys *before*."
 )(seen(lambda q, k, n, w: (k >= q) & (k < q + w)))
-WINDOW_MASK.slip(
+WINDOW_MASK.misconception(
     "later keys may be seen", "Two conditions are wanted: not too far back, and not later than the query."
 )(seen(lambda q, k, n, w: k > q - w))
-WINDOW_MASK.slip("all keys may be seen", "Two conditions must hold for a key, and both at once: is that & or |?")(
-    seen(lambda q, k, n, w: (k <= q) | (k > q))
-)
+WINDOW_MASK.misconception(
+    "all keys may be seen", "Two conditions must hold for a key, and both at once: is that & or |?"
+)(seen(lambda q, k, n, w: (k <= q) | (k > q)))
 SIDE = (
     "A number in triu or tril leads to the right of the diagonal, one below 0 to the left. On which side is the window?"
 )
-WINDOW_MASK.slip("no key may be seen", SIDE)(seen(lambda q, k, n, w: (k <= q) & (k >= q + w)))
-WINDOW_MASK.slip("no key may be seen, unless the window is one wide", SIDE)(
+WINDOW_MASK.misconception("no key may be seen", SIDE)(seen(lambda q, k, n, w: (k <= q) & (k >= q + w)))
+WINDOW_MASK.misconception("no key may be seen, unless the window is one wide", SIDE)(
     seen(lambda q, k, n, w: (k <= q) & (k > q + w - 2))
 )
-WINDOW_MASK.slip("far keys may be seen", "Two conditions are wanted: not later than the query, and not too far back.")(
-    seen(lambda q, k, n, w: k <= q)
-)
-WINDOW_MASK.slip(
+WINDOW_MASK.misconception(
+    "far keys may be seen", "Two conditions are wanted: not later than the query, and not too far back."
+)(seen(lambda q, k, n, w: k <= q))
+WINDOW_MASK.misconception(
     "only what lies before the window may be seen",
     "Is tril where triu should be? Look at the last row: which keys are there?",
 )(seen(lambda q, k, n, w: k <= q - w))
-WINDOW_MASK.slip(
+WINDOW_MASK.misconception(
     "only what lies before the window may be seen",
     "Is tril where triu should be? Look at the last row: which keys are there?",
 )(seen(lambda q, k, n, w: k <= q - w + 1))
-WINDOW_MASK.slip(
+WINDOW_MASK.misconception(
     "all later keys are seen, and no earlier ones", "Is triu where tril should be? Look at the first row."
 )(seen(lambda q, k, n, w: k >= q))
-WINDOW_MASK.slip("True and False have changed places", "True means that the query *may* look at the key.")(
+WINDOW_MASK.misconception("True and False have changed places", "True means that the query *may* look at the key.")(
     seen(lambda q, k, n, w: (k > q) | (k <= q - w))
 )
 PIECES = (
     "The window moves along with every word; nothing is cut into pieces. Word 3 with a window of 3 sees 1, 2 and 3."
 )
-WINDOW_MASK.slip("the text is cut into pieces", PIECES)(seen(lambda q, k, n, w: (q // w == k // w) & (k <= q)))
-WINDOW_MASK.slip("the text is cut into pieces", PIECES)(seen(lambda q, k, n, w: q // w == k // w))
-WINDOW_MASK.slip(
+WINDOW_MASK.misconception("the text is cut into pieces", PIECES)(seen(lambda q, k, n, w: (q // w == k // w) & (k <= q)))
+WINDOW_MASK.misconception("the text is cut into pieces", PIECES)(seen(lambda q, k, n, w: q // w == k // w))
+WINDOW_MASK.misconception(
     "a query sees all of its own block and the one before",
     "Blocks are an order of computing. The window itself ends `width` words back, and with the query.",
 )(seen(lambda q, k, n, w: (q // w - k // w >= 0) & (q // w - k // w <= 1) & (k <= q)))
-WINDOW_MASK.slip(
+WINDOW_MASK.misconception(
     "only the first keys may be seen", "The window moves along with the query: q − k counts, not k alone."
 )(seen(lambda q, k, n, w: (k < w) & (k <= q)))
-WINDOW_MASK.slip(
+WINDOW_MASK.misconception(
     "the window goes round past the beginning",
     "A negative place counts from the end, in Python and in roll. Nothing stands before word 0.",
 )(seen(lambda q, k, n, w: (q - k) % n < w))
 FULL = "Where the window begins before the text, a row starts at word 0. A slice that starts at a negative place counts from the end."
-WINDOW_MASK.slip("rows whose window begins before the text are empty", FULL)(
+WINDOW_MASK.misconception("rows whose window begins before the text are empty", FULL)(
     seen(lambda q, k, n, w: (k <= q) & (k > q - w) & (q >= w - 1))
 )
 
 
-@WINDOW_MASK.slip("rows whose window begins before the text are empty", FULL)
+@WINDOW_MASK.misconception("rows whose window begins before the text are empty", FULL)
 def sliced(length, width):
     mask = torch.zeros(length, length, dtype=torch.bool)
     for query in range(length):
@@ -927,9 +951,9 @@ def sliced(length, width):
     return mask
 
 
-WINDOW_MASK.slip("only one key may be seen", "The window has `width` keys: all from the first to the query's own.")(
-    seen(lambda q, k, n, w: k == (q - w + 1))
-)
+WINDOW_MASK.misconception(
+    "only one key may be seen", "The window has `width` keys: all from the first to the query's own."
+)(seen(lambda q, k, n, w: k == (q - w + 1)))
 
 
 # ---- reach(width, layers) ----
@@ -957,45 +981,45 @@ REACH = Exercise(
     "reach", "further_and_cheaper", reach_cases, lambda width, layers: layers * (width - 1) + 1, LAYERS, tolerance=0
 )
 
-REACH.slip(
+REACH.misconception(
     "every layer adds a whole window",
     "A window holds the word itself, too, which has been counted already: how many words further back does a layer lead?",
 )(lambda width, layers: layers * width)
-REACH.slip(
+REACH.misconception(
     "the last word itself is not counted", "That is how many words *back* it reaches. The last word's own counts, too."
 )(lambda width, layers: layers * (width - 1))
-REACH.slip(
+REACH.misconception(
     "a word is taken off once, not at every layer but the first",
     "Two windows share one word, so two layers are right. How many words are counted twice with three windows?",
 )(lambda width, layers: layers * width - 1)
-REACH.slip(
+REACH.misconception(
     "every layer adds a whole window, and one",
     "With one layer the words that reach it are those of its window: `width`.",
 )(lambda width, layers: layers * width + 1)
-REACH.slip(
+REACH.misconception(
     "the reach is multiplied by each layer",
     "Windows overlap. Draw it: of four words in a window, each reaches three further back, to the same ones.",
 )(lambda width, layers: width**layers)
-REACH.slip(
+REACH.misconception(
     "the reach is multiplied by each layer",
     "Windows overlap. Draw it: of four words in a window, which reaches furthest?",
 )(lambda width, layers: (width - 1) ** layers + 1)
-REACH.slip(
+REACH.misconception(
     "the reach is doubled by each layer", "Each layer leads as far as the one before: it adds, it does not double."
 )(lambda width, layers: width * 2 ** (layers - 1))
-REACH.slip(
+REACH.misconception(
     "every layer adds one word", "From the furthest word of one layer, the next leads a whole window further back."
 )(lambda width, layers: width + layers - 1)
-REACH.slip("the layers are not used", "What layer 1 brought into a vector, layer 2 can bring on.")(
+REACH.misconception("the layers are not used", "What layer 1 brought into a vector, layer 2 can bring on.")(
     lambda width, layers: width
 )
-REACH.slip("one layer is left out", "The first layer leads width − 1 words back as well as the others.")(
+REACH.misconception("one layer is left out", "The first layer leads width − 1 words back as well as the others.")(
     lambda width, layers: (layers - 1) * (width - 1) + 1
 )
-REACH.slip(
+REACH.misconception(
     "one layer too many is counted", "After one layer the words that reach it are those of its window: `width`."
 )(lambda width, layers: (layers + 1) * (width - 1) + 1)
-REACH.slip("it reaches to both sides", "Nobody sees what comes later: there are words before it alone.")(
+REACH.misconception("it reaches to both sides", "Nobody sees what comes later: there are words before it alone.")(
     lambda width, layers: 2 * layers * (width - 1) + 1
 )
 
@@ -1056,7 +1080,7 @@ def stepping(
     reads_z=lambda old, new: new,
     finish=lambda S, z, output: (S, z, output),
 ):
-    """`linear_step` with one or more slips; `in_S` and `in_z` are what the state gets of the key, if it is not φ."""
+    """`linear_step` with one or more misconceptions; `in_S` and `in_z` are what the state gets of the key, if it is not φ."""
 
     def answer(S, z, query, key, value):
         asked, value = of_query(query), of_value(value)
@@ -1076,12 +1100,16 @@ def raw(x):
 
 
 PHI = "φ acts on the query and on the key, on each number: elu(a) + 1. Otherwise weights may be negative."
-LINEAR_STEP.slip("φ is left out", PHI)(stepping(of_query=raw, of_key=raw))
-LINEAR_STEP.slip("φ is left out of the query", PHI)(stepping(of_query=raw))
-LINEAR_STEP.slip("φ is left out of the key", PHI)(stepping(of_key=raw))
-LINEAR_STEP.slip("φ is left out of the key in S", "The same φ(key) goes into S and into z.")(stepping(in_S=raw))
-LINEAR_STEP.slip("φ is left out of the key in z", "The same φ(key) goes into S and into z.")(stepping(in_z=raw))
-LINEAR_STEP.slip("φ acts on the value, too", "Values may be negative: what is averaged stays as it is.")(
+LINEAR_STEP.misconception("φ is left out", PHI)(stepping(of_query=raw, of_key=raw))
+LINEAR_STEP.misconception("φ is left out of the query", PHI)(stepping(of_query=raw))
+LINEAR_STEP.misconception("φ is left out of the key", PHI)(stepping(of_key=raw))
+LINEAR_STEP.misconception("φ is left out of the key in S", "The same φ(key) goes into S and into z.")(
+    stepping(in_S=raw)
+)
+LINEAR_STEP.misconception("φ is left out of the key in z", "The same φ(key) goes into S and into z.")(
+    stepping(in_z=raw)
+)
+LINEAR_STEP.misconception("φ acts on the value, too", "Values may be negative: what is averaged stays as it is.")(
     stepping(of_value=phi)
 )
 PLUS_1 = "φ(a) is elu(a) + 1: what is it at a = 0, and at a = −1?"
@@ -1091,106 +1119,108 @@ def same_for_both(function):
     return stepping(of_query=function, of_key=function)
 
 
-LINEAR_STEP.slip("φ is elu, without the 1", PLUS_1)(same_for_both(F.elu))
-LINEAR_STEP.slip("φ is relu", PLUS_1)(same_for_both(F.relu))
-LINEAR_STEP.slip("φ is relu + 1", PLUS_1)(same_for_both(lambda x: F.relu(x) + 1))
-LINEAR_STEP.slip("φ is the exponential", "Above 0, φ(a) is a + 1. exp is there below 0 only.")(same_for_both(torch.exp))
-LINEAR_STEP.slip("φ is x above 0, without the 1", "φ(a) is elu(a) + 1, which is a + 1 for a > 0. What is φ(2)?")(
-    same_for_both(lambda x: torch.where(x > 0, x, x.exp()))
+LINEAR_STEP.misconception("φ is elu, without the 1", PLUS_1)(same_for_both(F.elu))
+LINEAR_STEP.misconception("φ is relu", PLUS_1)(same_for_both(F.relu))
+LINEAR_STEP.misconception("φ is relu + 1", PLUS_1)(same_for_both(lambda x: F.relu(x) + 1))
+LINEAR_STEP.misconception("φ is the exponential", "Above 0, φ(a) is a + 1. exp is there below 0 only.")(
+    same_for_both(torch.exp)
 )
-LINEAR_STEP.slip("the two branches of φ have changed places", "φ(a) is a + 1 for a > 0, and exp below. What is φ(−2)?")(
-    same_for_both(lambda x: torch.where(x > 0, x.exp(), x + 1))
-)
-LINEAR_STEP.slip("φ is x + 1, below 0 as well", PLUS_1)(same_for_both(lambda x: x + 1))
-LINEAR_STEP.slip("the 1 is added before elu is taken", PLUS_1)(same_for_both(lambda x: F.elu(x + 1)))
-LINEAR_STEP.slip("φ is softplus", PLUS_1)(same_for_both(F.softplus))
-LINEAR_STEP.slip("φ is a softmax", "φ acts on each number by itself, and there is no softmax anywhere.")(
+LINEAR_STEP.misconception(
+    "φ is x above 0, without the 1", "φ(a) is elu(a) + 1, which is a + 1 for a > 0. What is φ(2)?"
+)(same_for_both(lambda x: torch.where(x > 0, x, x.exp())))
+LINEAR_STEP.misconception(
+    "the two branches of φ have changed places", "φ(a) is a + 1 for a > 0, and exp below. What is φ(−2)?"
+)(same_for_both(lambda x: torch.where(x > 0, x.exp(), x + 1)))
+LINEAR_STEP.misconception("φ is x + 1, below 0 as well", PLUS_1)(same_for_both(lambda x: x + 1))
+LINEAR_STEP.misconception("the 1 is added before elu is taken", PLUS_1)(same_for_both(lambda x: F.elu(x + 1)))
+LINEAR_STEP.misconception("φ is softplus", PLUS_1)(same_for_both(F.softplus))
+LINEAR_STEP.misconception("φ is a softmax", "φ acts on each number by itself, and there is no softmax anywhere.")(
     same_for_both(lambda x: x.softmax(-1))
 )
-LINEAR_STEP.slip(
+LINEAR_STEP.misconception(
     "the query is divided by √d", "There is no softmax here that large scores could harm: φ(query) alone."
 )(stepping(of_query=lambda x: phi(x / len(x) ** 0.5)))
-LINEAR_STEP.slip(
+LINEAR_STEP.misconception(
     "the output is not divided", "Weights must sum to 1. z holds the sum of all φ(key): what is φ(query) · z?"
 )(stepping(below=lambda asked, z: 1))
-LINEAR_STEP.slip("it is divided by the sum of z", "The weights of *this* query must sum to 1: φ(query) · z.")(
+LINEAR_STEP.misconception("it is divided by the sum of z", "The weights of *this* query must sum to 1: φ(query) · z.")(
     stepping(below=lambda asked, z: z.sum())
 )
-LINEAR_STEP.slip("it is divided by z, number by number", "The divisor is one number: φ(query) · z.")(
+LINEAR_STEP.misconception("it is divided by z, number by number", "The divisor is one number: φ(query) · z.")(
     stepping(below=lambda asked, z: z)
 )
-LINEAR_STEP.slip(
+LINEAR_STEP.misconception(
     "the products of φ(query) and z are not summed", "φ(query) · z is one number: is it made with @, or with *?"
 )(stepping(below=lambda asked, z: asked * z))
-LINEAR_STEP.slip(
+LINEAR_STEP.misconception(
     "the query is divided by z before S is asked", "The divisor is one number, and it comes last: φ(query) · z."
 )(stepping(read=lambda asked, S: asked, below=lambda asked, z: 1, finish=lambda S, z, asked: (S, z, (asked / z) @ S)))
-LINEAR_STEP.slip(
+LINEAR_STEP.misconception(
     "it is divided by the query's own sum",
     "The weights must sum to 1, and they are made of query and keys: φ(query) · z.",
 )(stepping(below=lambda asked, z: asked.sum()))
-LINEAR_STEP.slip(
+LINEAR_STEP.misconception(
     "the output is brought to length 1",
     "It is the *weights* that must sum to 1. That takes φ(query) · z.",
 )(stepping(read=lambda asked, S: F.normalize(asked @ S, dim=0), below=lambda asked, z: 1))
 for place in ("divisor", "numerator"):
-    LINEAR_STEP.slip(f"φ is left out of the query in the {place}", "The same φ(query) asks S and z.")(
+    LINEAR_STEP.misconception(f"φ is left out of the query in the {place}", "The same φ(query) asks S and z.")(
         lambda S, z, query, key, value, below=place == "divisor": (
             stepping(below=lambda asked, z: query @ z) if below else stepping(read=lambda asked, S: query @ S)
         )(S, z, query, key, value)
     )
 FIRST = "A word sees itself, too: take its key and value in first, then read."
-LINEAR_STEP.slip("it reads before the word is taken in", FIRST)(
+LINEAR_STEP.misconception("it reads before the word is taken in", FIRST)(
     stepping(reads_S=lambda old, new: old, reads_z=lambda old, new: old)
 )
-LINEAR_STEP.slip("it reads S before the word is taken in", FIRST)(stepping(reads_S=lambda old, new: old))
-LINEAR_STEP.slip("it reads z before the word is taken in", FIRST)(stepping(reads_z=lambda old, new: old))
+LINEAR_STEP.misconception("it reads S before the word is taken in", FIRST)(stepping(reads_S=lambda old, new: old))
+LINEAR_STEP.misconception("it reads z before the word is taken in", FIRST)(stepping(reads_z=lambda old, new: old))
 TURNED_ROUND = (
     "S has a row for each number of the key, a column for each of the value: S[i, j] gains φ(key)[i] · value[j]."
 )
-LINEAR_STEP.slip("the outer product is transposed", TURNED_ROUND)(
+LINEAR_STEP.misconception("the outer product is transposed", TURNED_ROUND)(
     stepping(added=lambda key, value: torch.outer(value, key))
 )
-LINEAR_STEP.slip("the outer product is transposed", TURNED_ROUND)(
+LINEAR_STEP.misconception("the outer product is transposed", TURNED_ROUND)(
     stepping(added=lambda key, value: torch.outer(value, key), read=lambda asked, S: S @ asked)
 )
-LINEAR_STEP.slip(
+LINEAR_STEP.misconception(
     "S is read the wrong way round",
     "The query meets the keys, which are the rows of S; what is left has the size of a value.",
 )(stepping(read=lambda asked, S: S @ asked))
-LINEAR_STEP.slip(
+LINEAR_STEP.misconception(
     "key and value are multiplied number by number",
     "S is a table: every number of the key with every number of the value.",
 )(stepping(added=lambda key, value: key * value))
-LINEAR_STEP.slip(
+LINEAR_STEP.misconception(
     "one dot product is added everywhere", "S is a table: every number of the key with every number of the value."
 )(stepping(added=lambda key, value: key @ value))
 KEEP = "S and z are sums over *all* words so far: the new word is added to what is there."
-LINEAR_STEP.slip("the words before are forgotten", KEEP)(
+LINEAR_STEP.misconception("the words before are forgotten", KEEP)(
     stepping(join_S=lambda old, new: new, join_z=lambda old, new: new)
 )
-LINEAR_STEP.slip("the words before are forgotten in S", KEEP)(stepping(join_S=lambda old, new: new))
-LINEAR_STEP.slip("the words before are forgotten in z", KEEP)(stepping(join_z=lambda old, new: new))
-LINEAR_STEP.slip("z stays as it was", "z gains φ(key) at every word.")(stepping(join_z=lambda old, new: old))
-LINEAR_STEP.slip("z gains the value", "z is the sum of all φ(key): it has the size of a key.")(
+LINEAR_STEP.misconception("the words before are forgotten in S", KEEP)(stepping(join_S=lambda old, new: new))
+LINEAR_STEP.misconception("the words before are forgotten in z", KEEP)(stepping(join_z=lambda old, new: new))
+LINEAR_STEP.misconception("z stays as it was", "z gains φ(key) at every word.")(stepping(join_z=lambda old, new: old))
+LINEAR_STEP.misconception("z gains the value", "z is the sum of all φ(key): it has the size of a key.")(
     stepping(add_z=lambda key, value: value)
 )
-LINEAR_STEP.slip("z gains 1, as a counter", "z is the sum of all φ(key), not their number.")(
+LINEAR_STEP.misconception("z gains 1, as a counter", "z is the sum of all φ(key), not their number.")(
     stepping(add_z=lambda key, value: 1)
 )
-LINEAR_STEP.slip("z gains the sum of the key's numbers", "z is a vector: number i of it gains number i of φ(key).")(
-    stepping(add_z=lambda key, value: key.sum())
-)
-LINEAR_STEP.slip("query and key have changed places", "The key goes into the state; the query reads it.")(
+LINEAR_STEP.misconception(
+    "z gains the sum of the key's numbers", "z is a vector: number i of it gains number i of φ(key)."
+)(stepping(add_z=lambda key, value: key.sum()))
+LINEAR_STEP.misconception("query and key have changed places", "The key goes into the state; the query reads it.")(
     lambda S, z, query, key, value: stepping()(S, z, key, query, value)
 )
-LINEAR_STEP.slip(
+LINEAR_STEP.misconception(
     "only the output comes out", "The next word needs S and z: three things are wanted, S, z and the output."
 )(stepping(finish=lambda S, z, output: output))
-LINEAR_STEP.slip("the output comes first", "Three things are wanted in this order: S, z and the output.")(
+LINEAR_STEP.misconception("the output comes first", "Three things are wanted in this order: S, z and the output.")(
     stepping(finish=lambda S, z, output: (output, S, z))
 )
-LINEAR_STEP.slip(
+LINEAR_STEP.misconception(
     "the state is handed back as it came", "The output is right. But the next word needs a state in which this one is."
 )(lambda S, z, query, key, value: (S, z, stepping()(S, z, query, key, value)[2]))
 
@@ -1233,58 +1263,58 @@ CACHE_BYTES = Exercise(
     tolerance=1e-6,
 )
 
-CACHE_BYTES.slip("only the keys are counted, or only the values", "Of every word a set keeps two vectors. Which?")(
-    kept(lambda n, L, h, g, d, b: n * L * g * d / h * b / 8)
-)
-CACHE_BYTES.slip("queries are counted, too", "A query is needed once, when its word comes. Keys and values are kept.")(
-    kept(lambda n, L, h, g, d, b: 3 * n * L * g * d / h * b / 8)
-)
+CACHE_BYTES.misconception(
+    "only the keys are counted, or only the values", "Of every word a set keeps two vectors. Which?"
+)(kept(lambda n, L, h, g, d, b: n * L * g * d / h * b / 8))
+CACHE_BYTES.misconception(
+    "queries are counted, too", "A query is needed once, when its word comes. Keys and values are kept."
+)(kept(lambda n, L, h, g, d, b: 3 * n * L * g * d / h * b / 8))
 SHARED = (
     "Heads that share a set keep one key and one value together. How many keys has a word in a layer? And how long is "
     "one: by what is model_size divided?"
 )
-CACHE_BYTES.slip("every head has keys and values of its own", SHARED)(
+CACHE_BYTES.misconception("every head has keys and values of its own", SHARED)(
     kept(lambda n, L, h, g, d, b: 2 * n * L * d * b / 8)
 )
-CACHE_BYTES.slip(
+CACHE_BYTES.misconception(
     "every head has keys and values of its own, and only one of both is counted",
     "How many keys has a word in a layer, if heads share sets? And what is kept beside the keys?",
 )(kept(lambda n, L, h, g, d, b: n * L * d * b / 8))
-CACHE_BYTES.slip(
+CACHE_BYTES.misconception(
     "a set has as many numbers as the whole model",
     "model_size is cut into heads, and a key has the numbers of one head. How many are these?",
 )(kept(lambda n, L, h, g, d, b: 2 * n * L * g * d * b / 8))
-CACHE_BYTES.slip(
+CACHE_BYTES.misconception(
     "the model size is divided by the sets",
     "Sharing does not make a key longer: its size is that of a head, d / heads.",
 )(kept(lambda n, L, h, g, d, b: 2 * n * L * h * d / g * b / 8))
-CACHE_BYTES.slip(
+CACHE_BYTES.misconception(
     "the number of sets is taken for the heads of a set",
     "sets says how many keys a word has in a layer. It multiplies; it does not divide.",
 )(kept(lambda n, L, h, g, d, b: 2 * n * L * d / g * b / 8))
-CACHE_BYTES.slip(
+CACHE_BYTES.misconception(
     "the sets are not counted", "That is the cache of one set. Every set keeps keys and values of its own."
 )(kept(lambda n, L, h, g, d, b: 2 * n * L * d / h * b / 8))
-CACHE_BYTES.slip(
+CACHE_BYTES.misconception(
     "bytes are rounded down before all are counted",
     "Where a number has half a byte, an odd count of them leaves a rest. Divide last.",
 )(kept(lambda n, L, h, g, d, b: n * L * g * d // h * b // 8 * 2))
-CACHE_BYTES.slip("bits are counted, not bytes", "A byte has eight bits.")(
+CACHE_BYTES.misconception("bits are counted, not bytes", "A byte has eight bits.")(
     kept(lambda n, L, h, g, d, b: 2 * n * L * g * d / h * b)
 )
-CACHE_BYTES.slip("numbers are counted, not bytes", "How many bytes does a number of so many bits take?")(
+CACHE_BYTES.misconception("numbers are counted, not bytes", "How many bytes does a number of so many bits take?")(
     kept(lambda n, L, h, g, d, b: 2 * n * L * g * d / h)
 )
-CACHE_BYTES.slip("every number has four bytes", "How many bytes a number takes, the argument bits says.")(
+CACHE_BYTES.misconception("every number has four bytes", "How many bytes a number takes, the argument bits says.")(
     kept(lambda n, L, h, g, d, b: 2 * n * L * g * d / h * 4)
 )
-CACHE_BYTES.slip("every number has two bytes", "How many bytes a number takes, the argument bits says.")(
+CACHE_BYTES.misconception("every number has two bytes", "How many bytes a number takes, the argument bits says.")(
     kept(lambda n, L, h, g, d, b: 2 * n * L * g * d / h * 2)
 )
-CACHE_BYTES.slip("8 is divided by the bits", "A number of 16 bits takes two bytes. Which is divided by which?")(
-    kept(lambda n, L, h, g, d, b: 2 * n * L * g * d / h * 8 / b)
-)
-CACHE_BYTES.slip(
+CACHE_BYTES.misconception(
+    "8 is divided by the bits", "A number of 16 bits takes two bytes. Which is divided by which?"
+)(kept(lambda n, L, h, g, d, b: 2 * n * L * g * d / h * 8 / b))
+CACHE_BYTES.misconception(
     "the sets of a head are rounded to a whole number",
     "Fewer sets than heads: sets // heads is 0. What do heads divide?",
 )(kept(lambda n, L, h, g, d, b: 2 * n * L * (g // h) * d * b / 8))
@@ -1294,20 +1324,20 @@ for of_a_key in (
     lambda numbers, b: numbers * b // 8,
     lambda numbers, b: math.ceil(numbers * b / 8),
 ):
-    CACHE_BYTES.slip("half a byte is rounded", "With 4 bits, two numbers share a byte. Multiply first, divide then.")(
-        kept(lambda n, L, h, g, d, b, of_a_key=of_a_key: 2 * n * L * g * of_a_key(d // h, b))
-    )
-CACHE_BYTES.slip("the layers are not counted", "Every layer has keys and values of its own.")(
+    CACHE_BYTES.misconception(
+        "half a byte is rounded", "With 4 bits, two numbers share a byte. Multiply first, divide then."
+    )(kept(lambda n, L, h, g, d, b, of_a_key=of_a_key: 2 * n * L * g * of_a_key(d // h, b)))
+CACHE_BYTES.misconception("the layers are not counted", "Every layer has keys and values of its own.")(
     kept(lambda n, L, h, g, d, b: 2 * n * g * d / h * b / 8)
 )
-CACHE_BYTES.slip("one word alone is counted", "The cache has the keys and values of all words read so far.")(
+CACHE_BYTES.misconception("one word alone is counted", "The cache has the keys and values of all words read so far.")(
     kept(lambda n, L, h, g, d, b: 2 * L * g * d / h * b / 8)
 )
-CACHE_BYTES.slip(
+CACHE_BYTES.misconception(
     "it grows with the square of the words", "Scores are between pairs of words; keys are of single words."
 )(kept(lambda n, L, h, g, d, b: 2 * n * n * L * g * d / h * b / 8))
 for size in (2**10, 2**20, 2**30, 10**3, 10**6, 10**9):
-    CACHE_BYTES.slip("it is not in bytes, but in thousands, millions or more of them", "Bytes are wanted.")(
+    CACHE_BYTES.misconception("it is not in bytes, but in thousands, millions or more of them", "Bytes are wanted.")(
         kept(lambda n, L, h, g, d, b, size=size: 2 * n * L * g * d / h * b / 8 / size)
     )
 
@@ -1356,7 +1386,7 @@ def writing(
     divide=lambda k, d: k**0.5,
     meets=lambda keys, new: keys,
 ):
-    """`write_on` with one or more slips; a place is made of the cached keys, and None turns nothing."""
+    """`write_on` with one or more misconceptions; a place is made of the cached keys, and None turns nothing."""
 
     def placed(x, place, keys):
         return x if place is None else hand_turned(x, place(keys))
@@ -1377,24 +1407,24 @@ def first_place(keys):
 
 WRITE_ON = Exercise("write_on", "further_and_cheaper", write_cases, writing(), WRITING, tolerance=1e-4)
 
-WRITE_ON.slip(
+WRITE_ON.misconception(
     "every new word stands at place 0",
     "At place 0 nothing turns. Behind how many words does the new one stand, and where do you learn it?",
 )(writing(first_place, first_place))
-WRITE_ON.slip(
+WRITE_ON.misconception(
     "the place is mended, but values are still turned",
     "A score compares query and key, so these are turned. A value is what is handed over: who would turn it back?",
 )(writing(value_at=len))
-WRITE_ON.slip("the query still stands at place 0", "Query and key of the new word stand at the same place.")(
+WRITE_ON.misconception("the query still stands at place 0", "Query and key of the new word stand at the same place.")(
     writing(query_at=first_place)
 )
-WRITE_ON.slip("the key still stands at place 0", "Query and key of the new word stand at the same place.")(
+WRITE_ON.misconception("the key still stands at place 0", "Query and key of the new word stand at the same place.")(
     writing(key_at=first_place)
 )
-WRITE_ON.slip("the query still stands at place 0", "And the value is still turned: it should stay as it is.")(
+WRITE_ON.misconception("the query still stands at place 0", "And the value is still turned: it should stay as it is.")(
     writing(query_at=first_place, value_at=len)
 )
-WRITE_ON.slip("the key still stands at place 0", "And the value is still turned: it should stay as it is.")(
+WRITE_ON.misconception("the key still stands at place 0", "And the value is still turned: it should stay as it is.")(
     writing(key_at=first_place, value_at=len)
 )
 COUNT_0 = "Places are counted from 0: with two words in the past, the new one stands at place 2."
@@ -1408,32 +1438,32 @@ def one_before(keys):
     return max(0, len(keys) - 1)
 
 
-WRITE_ON.slip("the new word stands one place too far", COUNT_0)(writing(one_further, one_further))
-WRITE_ON.slip("the new word stands one place too far", COUNT_0)(writing(one_further, one_further, one_further))
-WRITE_ON.slip("the new word stands one place too early", COUNT_0)(writing(one_before, one_before))
-WRITE_ON.slip("the new word stands one place too early", COUNT_0)(
+WRITE_ON.misconception("the new word stands one place too far", COUNT_0)(writing(one_further, one_further))
+WRITE_ON.misconception("the new word stands one place too far", COUNT_0)(writing(one_further, one_further, one_further))
+WRITE_ON.misconception("the new word stands one place too early", COUNT_0)(writing(one_before, one_before))
+WRITE_ON.misconception("the new word stands one place too early", COUNT_0)(
     writing(lambda keys: len(keys) - 1, lambda keys: len(keys) - 1)
 )
 for query_at in (first_place, lambda keys: -len(keys)):
-    WRITE_ON.slip(
+    WRITE_ON.misconception(
         "the place of the new word has a minus",
         "Keys of the past stand at the places 0, 1, 2, …, and the new word behind them. Turned back, it would stand in front.",
     )(writing(query_at, lambda keys: -len(keys)))
-WRITE_ON.slip(
+WRITE_ON.misconception(
     "the query stands one place behind its key",
     "Is the place counted once before and once after the key is appended? Both belong to the same word.",
 )(writing(query_at=one_further))
-WRITE_ON.slip(
+WRITE_ON.misconception(
     "the number of tensors is taken for the number of words",
     "`past` is a pair: len(past) is 2. How long are its two parts?",
 )(writing(lambda keys: 2, lambda keys: 2))
-WRITE_ON.slip(
+WRITE_ON.misconception(
     "the number of tensors is taken for the number of words",
     "`past` is a pair: len(past) is 2. How long are its two parts?",
 )(writing(lambda keys: 2, lambda keys: 2, lambda keys: 2))
 
 
-@WRITE_ON.slip(
+@WRITE_ON.misconception(
     "the keys of the past are turned again",
     "In the past the keys stand as they were turned when their words came. Turn the new one alone, then append it.",
 )
@@ -1443,7 +1473,7 @@ def turned_again(x, past, W_q, W_k, W_v):
     return F.scaled_dot_product_attention(query, turned, values), (turned, values)
 
 
-@WRITE_ON.slip(
+@WRITE_ON.misconception(
     "the keys of the past are turned again",
     "In the past the keys stand as they were turned when their words came. Turn the new one alone, then append it.",
 )
@@ -1452,7 +1482,7 @@ def turned_again_and_kept_raw(x, past, W_q, W_k, W_v):
     return output, (torch.cat([past[0], x @ W_k]), values)
 
 
-@WRITE_ON.slip(
+@WRITE_ON.misconception(
     "the key is kept as it was before the turn", "The next word will compare with it as it lies there: keep it turned."
 )
 def kept_raw(x, past, W_q, W_k, W_v):
@@ -1469,24 +1499,24 @@ for padded in (True, False):  # a word of an odd size cannot be turned, unless a
             keys, values = torch.cat([past[0], turned @ W_k]), torch.cat([past[1], handed(x, turned) @ W_v])
             return F.scaled_dot_product_attention(turned @ W_q, keys, values), (keys, values)
 
-        WRITE_ON.slip(
+        WRITE_ON.misconception(
             "the word itself is turned",
             "x is projected first. Query and key are turned, each by itself, and the value is not.",
         )(word_turned)
 
 
-WRITE_ON.slip("the past is handed back as it came", "The next word will want the key and the value of this one, too.")(
-    lambda x, past, W_q, W_k, W_v: (writing()(x, past, W_q, W_k, W_v)[0], past)
-)
-WRITE_ON.slip("only the new key and value are handed back", "The next word will look at *all* words before it.")(
-    writing(keep=lambda key, value, keys, values: (key, value))
-)
-WRITE_ON.slip(
+WRITE_ON.misconception(
+    "the past is handed back as it came", "The next word will want the key and the value of this one, too."
+)(lambda x, past, W_q, W_k, W_v: (writing()(x, past, W_q, W_k, W_v)[0], past))
+WRITE_ON.misconception(
+    "only the new key and value are handed back", "The next word will look at *all* words before it."
+)(writing(keep=lambda key, value, keys, values: (key, value)))
+WRITE_ON.misconception(
     "keys and values have changed places", "The past is a pair (keys, values), and so must be what you hand back."
 )(writing(keep=lambda key, value, keys, values: (values, keys)))
 
 
-@WRITE_ON.slip(
+@WRITE_ON.misconception(
     "a word does not see itself", "Its own key and value are among those that it meets: append first, then compare."
 )
 def too_late(x, past, W_q, W_k, W_v):
@@ -1495,23 +1525,23 @@ def too_late(x, past, W_q, W_k, W_v):
     return output, writing()(x, past, W_q, W_k, W_v)[1]
 
 
-WRITE_ON.slip("the new key is put in front", "It is appended: row i of the past is the word at place i.")(
+WRITE_ON.misconception("the new key is put in front", "It is appended: row i of the past is the word at place i.")(
     writing(join=lambda old, new: torch.cat([new, old]))
 )
-WRITE_ON.slip(
+WRITE_ON.misconception(
     "the size of a key is taken for the number of words", "keys have the shape (s, k): s says how many words were read."
 )(writing(lambda keys: keys.shape[1], lambda keys: keys.shape[1]))
-WRITE_ON.slip(
+WRITE_ON.misconception(
     "all numbers in the keys are counted, not the words", "keys have the shape (s, k): s says how many words were read."
 )(writing(torch.numel, torch.numel))
-WRITE_ON.slip("the scores are not divided by √k", "That was right in what you were given.")(
+WRITE_ON.misconception("the scores are not divided by √k", "That was right in what you were given.")(
     writing(divide=lambda k, d: 1)
 )
-WRITE_ON.slip(
+WRITE_ON.misconception(
     "the scores are divided by √d of the word",
     "k is the size of a query and of a key. That was right in what you were given.",
 )(writing(divide=lambda k, d: d**0.5))
-WRITE_ON.slip(
+WRITE_ON.misconception(
     "only the output comes out", "Two things are wanted: the output, and the past with the new word's key and value."
 )(lambda x, past, W_q, W_k, W_v: writing()(x, past, W_q, W_k, W_v)[0])
 

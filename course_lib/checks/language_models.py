@@ -79,7 +79,7 @@ def smallest_of_most(counts):
 
 
 def merging(count=pair_counts, best=smallest_of_most, replace=replaced, number=lambda pieces, new: new):
-    """One merge step, with one or more slips."""
+    """One merge step, with one or more misconceptions."""
 
     def answer(pieces, new):
         pair, new = best(count(pieces)), number(pieces, new)
@@ -90,7 +90,7 @@ def merging(count=pair_counts, best=smallest_of_most, replace=replaced, number=l
 
 MERGE_STEP = Exercise("merge_step", "language_models", merge_cases, merging(), TOKENS)
 
-MERGE_STEP.slip(
+MERGE_STEP.misconception(
     "every piece is counted once", "A piece that stands five times in the text has its pairs five times, too."
 )(merging(lambda pieces: pair_counts(pieces, times=lambda count: 1)))
 
@@ -101,35 +101,35 @@ def most_frequent_tokens(pieces, new):
     return (one, other), [(replaced(tokens, (one, other), new), count) for tokens, count in pieces]
 
 
-MERGE_STEP.slip(
+MERGE_STEP.misconception(
     "the two most frequent tokens are taken, not the most frequent pair",
     "Two frequent tokens need not stand side by side. What is counted is one token *with* the next.",
 )(most_frequent_tokens)
 TIES = "Of pairs that are equally frequent, that of the smaller numbers is wanted: (1, 9) before (2, 3)."
-MERGE_STEP.slip("of equally frequent pairs the larger is taken", TIES)(
+MERGE_STEP.misconception("of equally frequent pairs the larger is taken", TIES)(
     merging(best=lambda counts: max(counts, key=lambda pair: (counts[pair], pair)))
 )
-MERGE_STEP.slip(
+MERGE_STEP.misconception(
     "of equally frequent pairs the one met first is taken", f"{TIES} `most_common(1)` and `max` take the first met."
 )(merging(best=lambda counts: max(counts, key=counts.get)))
-MERGE_STEP.slip("of equally frequent pairs the one met last is taken", f"{TIES} A comparison with >= takes the last.")(
-    merging(best=lambda counts: max(reversed(counts), key=counts.get))
-)
-MERGE_STEP.slip(
+MERGE_STEP.misconception(
+    "of equally frequent pairs the one met last is taken", f"{TIES} A comparison with >= takes the last."
+)(merging(best=lambda counts: max(reversed(counts), key=counts.get)))
+MERGE_STEP.misconception(
     "of equally frequent pairs only the first numbers are compared",
     f"{TIES} And if they begin alike? Python compares whole pairs: (1, 2) before (1, 5).",
 )(merging(best=lambda counts: min(counts, key=lambda pair: (-counts[pair], pair[0]))))
-MERGE_STEP.slip(
+MERGE_STEP.misconception(
     "of equally frequent pairs the second numbers are compared first",
     f"{TIES} The second numbers count only where the first ones are equal.",
 )(merging(best=lambda counts: min(counts, key=lambda pair: (-counts[pair], pair[::-1]))))
-MERGE_STEP.slip("the rarest pair is taken", "Sorted from small to large, the most frequent pair comes last.")(
+MERGE_STEP.misconception("the rarest pair is taken", "Sorted from small to large, the most frequent pair comes last.")(
     merging(best=lambda counts: min(counts, key=lambda pair: (counts[pair], pair)))
 )
-MERGE_STEP.slip("the rarest pair is taken", "Sorted from small to large, the most frequent pair comes last.")(
+MERGE_STEP.misconception("the rarest pair is taken", "Sorted from small to large, the most frequent pair comes last.")(
     merging(best=lambda counts: min(counts, key=counts.get))
 )
-MERGE_STEP.slip(
+MERGE_STEP.misconception(
     "a pair counts once in a piece, however often it stands there",
     "In the piece [1, 2, 1, 2] the pair (1, 2) stands twice. Does something make a set of the pairs?",
 )(merging(lambda pieces: pair_counts(pieces, lambda tokens: dict.fromkeys(zip(tokens, tokens[1:], strict=False)))))
@@ -143,7 +143,7 @@ def without_overlaps(pieces):
     return counts
 
 
-MERGE_STEP.slip(
+MERGE_STEP.misconception(
     "pairs that overlap are counted once",
     "Count what `zip(tokens, tokens[1:])` gives: in [7, 7, 7] the pair (7, 7) twice, though only one can be merged.",
 )(merging(without_overlaps))
@@ -162,22 +162,22 @@ def with_the_piece_before(pieces):
 
 
 ACROSS = "The last token of a piece and the first of the next are no neighbours."
-MERGE_STEP.slip("pairs are counted across two pieces", ACROSS)(merging(as_one_text))
-MERGE_STEP.slip("pairs are counted across two pieces", ACROSS)(merging(with_the_piece_before))
+MERGE_STEP.misconception("pairs are counted across two pieces", ACROSS)(merging(as_one_text))
+MERGE_STEP.misconception("pairs are counted across two pieces", ACROSS)(merging(with_the_piece_before))
 
 
 def count_of_the_last(pieces):
     return {pair: count for tokens, count in pieces for pair in zip(tokens, tokens[1:], strict=False)}
 
 
-MERGE_STEP.slip(
+MERGE_STEP.misconception(
     "the count of a pair is overwritten", "A pair that comes again adds to what was counted before: is it = or +=?"
 )(merging(count_of_the_last))
-MERGE_STEP.slip(
+MERGE_STEP.misconception(
     "only every second pair is counted",
     "Each token but the last has a neighbour behind it: [1, 2, 3] has two pairs, (1, 2) and (2, 3).",
 )(merging(lambda pieces: pair_counts(pieces, lambda tokens: zip(tokens[::2], tokens[1::2], strict=False))))
-MERGE_STEP.slip(
+MERGE_STEP.misconception(
     "the last pair of a piece is not counted", "Of three tokens there are two pairs. Where does your loop end?"
 )(merging(lambda pieces: pair_counts(pieces, lambda tokens: zip(tokens[:-1], tokens[1:-1], strict=False))))
 
@@ -186,13 +186,13 @@ def without_order(tokens):
     return [tuple(sorted(pair)) for pair in zip(tokens, tokens[1:], strict=False)]
 
 
-MERGE_STEP.slip("pairs are counted without their order", "(1, 2) and (2, 1) are two pairs: *on* is not *no*.")(
+MERGE_STEP.misconception("pairs are counted without their order", "(1, 2) and (2, 1) are two pairs: *on* is not *no*.")(
     merging(lambda pieces: pair_counts(pieces, without_order))
 )
-MERGE_STEP.slip(
+MERGE_STEP.misconception(
     "in each piece only the first is merged", "A piece may have the pair more than once. Go on behind the first one."
 )(merging(replace=lambda tokens, pair, new: replaced(tokens, pair, new, most=1)))
-MERGE_STEP.slip(
+MERGE_STEP.misconception(
     "it merges from right to left", "From left to right, three times token 7 become the new token and a 7."
 )(merging(replace=lambda tokens, pair, new: replaced(tokens[::-1], pair[::-1], new)[::-1]))
 
@@ -203,7 +203,7 @@ def pairs_replaced(tokens, pair, new):
     return [new if (token, after) == tuple(pair) else token for token, after in zip(tokens, following, strict=True)]
 
 
-MERGE_STEP.slip(
+MERGE_STEP.misconception(
     "the second token of the pair stays", "One token stands for two: how far on does the place move after a merge?"
 )(merging(replace=pairs_replaced))
 
@@ -219,13 +219,13 @@ def merged_again(tokens, pair, new):
     return done
 
 
-MERGE_STEP.slip(
+MERGE_STEP.misconception(
     "a token that has been merged is merged once more",
     "In [7, 7, 7] the second 7 is used up by the first merge. Compare with the end of the *new* list.",
 )(merging(replace=merged_again))
-MERGE_STEP.slip("the pair is merged in either order", "(1, 2) was counted, and it alone is merged: (2, 1) stays.")(
-    merging(replace=lambda tokens, pair, new: replaced(replaced(tokens, pair, new), pair[::-1], new))
-)
+MERGE_STEP.misconception(
+    "the pair is merged in either order", "(1, 2) was counted, and it alone is merged: (2, 1) stays."
+)(merging(replace=lambda tokens, pair, new: replaced(replaced(tokens, pair, new), pair[::-1], new)))
 
 
 def last_one_lost(tokens, pair, new):
@@ -233,11 +233,11 @@ def last_one_lost(tokens, pair, new):
     return merged if len(tokens) > 1 and merged[-1] == new else merged[:-1]
 
 
-MERGE_STEP.slip(
+MERGE_STEP.misconception(
     "the last token of a piece is lost",
     "It has no neighbour behind it, and still it stays. Where does your loop end?",
 )(merging(replace=last_one_lost))
-MERGE_STEP.slip(
+MERGE_STEP.misconception(
     "the pair stands there, not its number", "What is merged is one token, and its number comes in as new."
 )(merging(replace=lambda tokens, pair, new: replaced(tokens, pair, pair)))
 
@@ -246,27 +246,29 @@ def each_replaced(tokens, pair, new):
     return [one for token in replaced(tokens, pair, new) for one in ([new, new] if token == new else [token])]
 
 
-MERGE_STEP.slip(
+MERGE_STEP.misconception(
     "both tokens of the pair are replaced", "The new token stands for *two*: after a merge there is one token less."
 )(merging(replace=each_replaced))
-MERGE_STEP.slip(
+MERGE_STEP.misconception(
     "the merged pair has another number than new", "Which number the new token has, the argument new says."
 )(merging(number=lambda pieces, new: 1 + max(token for tokens, _ in pieces for token in tokens)))
 
 
 TYPED_IN = "Which number the new token has, the argument new says; it is another one in each step."
-MERGE_STEP.slip("the number of the new token is typed in", TYPED_IN)(merging(number=lambda pieces, new: 256))
-MERGE_STEP.slip("the number of the new token is typed in", TYPED_IN)(merging(number=lambda pieces, new: 9))
+MERGE_STEP.misconception("the number of the new token is typed in", TYPED_IN)(merging(number=lambda pieces, new: 256))
+MERGE_STEP.misconception("the number of the new token is typed in", TYPED_IN)(merging(number=lambda pieces, new: 9))
 
 
-@MERGE_STEP.slip("only one piece is merged", "The pair may stand in many pieces. Where does your loop end, or return?")
+@MERGE_STEP.misconception(
+    "only one piece is merged", "The pair may stand in many pieces. Where does your loop end, or return?"
+)
 def one_piece_merged(pieces, new):
     pair, merged = merging()(pieces, new)
     here = next(place for place, (tokens, _) in enumerate(pieces) if merged[place][0] != tokens)
     return pair, [*pieces[:here], merged[here], *pieces[here + 1 :]]
 
 
-@MERGE_STEP.slip(
+@MERGE_STEP.misconception(
     "digits are merged, not tokens",
     'Written as text, "1, 2" also stands in "11, 25". Compare numbers, not their digits.',
 )
@@ -278,11 +280,13 @@ def merged_as_text(pieces, new):
 
 
 BOTH = "Two things are wanted: the pair, and the list of all pieces after the merge."
-MERGE_STEP.slip("only one of two things comes out", BOTH)(lambda pieces, new: merging()(pieces, new)[0])
-MERGE_STEP.slip("only one of two things comes out", BOTH)(lambda pieces, new: merging()(pieces, new)[1])
+MERGE_STEP.misconception("only one of two things comes out", BOTH)(lambda pieces, new: merging()(pieces, new)[0])
+MERGE_STEP.misconception("only one of two things comes out", BOTH)(lambda pieces, new: merging()(pieces, new)[1])
 
 
-@MERGE_STEP.slip("the counts are lost", "The next step needs them, too: a piece is still a pair, (tokens, count).")
+@MERGE_STEP.misconception(
+    "the counts are lost", "The next step needs them, too: a piece is still a pair, (tokens, count)."
+)
 def counts_lost(pieces, new):
     pair, merged = merging()(pieces, new)
     return pair, [tokens for tokens, _ in merged]
@@ -363,7 +367,7 @@ def choosing(key, replace=replaced, until=lambda done: False):
     return answer
 
 
-@ENCODE_PIECE.slip(
+@ENCODE_PIECE.misconception(
     "it takes the longest token that fits, from the left",
     "That is another way to encode. Here only the order of the merges counts, and a long token may never be reached.",
 )
@@ -379,11 +383,11 @@ def longest_match(tokens, merges):
     return found
 
 
-ENCODE_PIECE.slip(
+ENCODE_PIECE.misconception(
     "pairs are merged in the order in which they stand in the text",
     "Not the first pair in the text, the first in the *list of merges* goes first. Look at all pairs before you merge.",
 )(choosing(lambda rank, place, tokens, pair: place))
-ENCODE_PIECE.slip(
+ENCODE_PIECE.misconception(
     "pairs are merged in the order in which they stand in the text",
     "Not the first pair in the text, the first in the *list of merges* goes first. Look at all pairs before you merge.",
 )(
@@ -394,7 +398,7 @@ ENCODE_PIECE.slip(
 )
 
 
-@ENCODE_PIECE.slip(
+@ENCODE_PIECE.misconception(
     "it goes through the text once, from left to right",
     "A merge makes new pairs, and an earlier merge of the list may be found further on. So look at the whole again.",
 )
@@ -408,10 +412,10 @@ def one_pass(tokens, merges):
 
 
 LATEST = "The merge that was found *first* is done first: of the pairs that are there, which stands first in merges?"
-ENCODE_PIECE.slip("the latest merge is done first", LATEST)(choosing(lambda rank, place, tokens, pair: -rank))
+ENCODE_PIECE.misconception("the latest merge is done first", LATEST)(choosing(lambda rank, place, tokens, pair: -rank))
 
 
-@ENCODE_PIECE.slip("the latest merge is done first", LATEST)
+@ENCODE_PIECE.misconception("the latest merge is done first", LATEST)
 def backwards(tokens, merges):
     for place in reversed(range(len(merges))):
         tokens = replaced(tokens, merges[place], BYTES + place)
@@ -423,21 +427,21 @@ def often(tokens, pair):
 
 
 COUNTING = "Counting was for training. To encode, the order of the merges decides."
-ENCODE_PIECE.slip("the most frequent pair of the piece is merged first", COUNTING)(
+ENCODE_PIECE.misconception("the most frequent pair of the piece is merged first", COUNTING)(
     choosing(lambda rank, place, tokens, pair: (-often(tokens, pair), rank))
 )
-ENCODE_PIECE.slip("the most frequent pair of the piece is merged first", COUNTING)(
+ENCODE_PIECE.misconception("the most frequent pair of the piece is merged first", COUNTING)(
     choosing(lambda rank, place, tokens, pair: (-often(tokens, pair), place))
 )
-ENCODE_PIECE.slip(
+ENCODE_PIECE.misconception(
     "nothing is merged",
     "In Python a list never equals a tuple. The pairs in merges are tuples: what is tokens[i : i + 2]?",
 )(lambda tokens, merges: tokens)
 STOPS = "What was merged may be merged again. Until when is there a pair to merge?"
-ENCODE_PIECE.slip("it stops after the first merge", STOPS)(
+ENCODE_PIECE.misconception("it stops after the first merge", STOPS)(
     choosing(lambda rank, place, tokens, pair: rank, until=lambda done: done == 1)
 )
-ENCODE_PIECE.slip("it stops after the first merge", STOPS)(
+ENCODE_PIECE.misconception("it stops after the first merge", STOPS)(
     choosing(
         lambda rank, place, tokens, pair: rank,
         replace=lambda tokens, pair, number: replaced(tokens, pair, number, most=1),
@@ -446,7 +450,7 @@ ENCODE_PIECE.slip("it stops after the first merge", STOPS)(
 )
 
 
-@ENCODE_PIECE.slip(
+@ENCODE_PIECE.misconception(
     "pairs with a merged token are never looked for",
     "After a merge there are other neighbours. Your list of pairs is that of the bytes: make it anew.",
 )
@@ -458,7 +462,7 @@ def pairs_of_bytes(tokens, merges):
     return tokens
 
 
-@ENCODE_PIECE.slip(
+@ENCODE_PIECE.misconception(
     "each merge is done at one place only", "The same pair may stand in a piece twice. Go on until none is left."
 )
 def once_each(tokens, merges):
@@ -467,14 +471,14 @@ def once_each(tokens, merges):
     return tokens
 
 
-@ENCODE_PIECE.slip("it merges from right to left", "From left to right, [97, 97, 97] becomes [256, 97].")
+@ENCODE_PIECE.misconception("it merges from right to left", "From left to right, [97, 97, 97] becomes [256, 97].")
 def from_the_right(tokens, merges):
     for number, pair in enumerate(merges, BYTES):
         tokens = replaced(tokens[::-1], pair[::-1], number)[::-1]
     return tokens
 
 
-@ENCODE_PIECE.slip(
+@ENCODE_PIECE.misconception(
     "a token that has been merged is merged once more",
     "In [97, 97, 97] the second token is used up by the first merge. Compare with the end of the *new* list.",
 )
@@ -487,7 +491,7 @@ def overlapping(tokens, merges):
 BY_USE = "The number of a token belongs to its merge: merges[i] always makes token 256 + i, whatever is used before it."
 
 
-@ENCODE_PIECE.slip("merged tokens are numbered as they come up", BY_USE)
+@ENCODE_PIECE.misconception("merged tokens are numbered as they come up", BY_USE)
 def numbered_by_round(tokens, merges):
     number = BYTES
     while pairs := [pair for pair in zip(tokens, tokens[1:], strict=False) if pair in merges]:
@@ -495,7 +499,7 @@ def numbered_by_round(tokens, merges):
     return tokens
 
 
-@ENCODE_PIECE.slip("merged tokens are numbered as they come up", BY_USE)
+@ENCODE_PIECE.misconception("merged tokens are numbered as they come up", BY_USE)
 def numbered_by_use(tokens, merges):
     number = BYTES
     for pair in merges:
@@ -506,20 +510,20 @@ def numbered_by_use(tokens, merges):
 
 
 NUMBERS = "Tokens 0 to 255 are the bytes. So which number has the token of merges[0]?"
-ENCODE_PIECE.slip("merged tokens are numbered from 0", NUMBERS)(
+ENCODE_PIECE.misconception("merged tokens are numbered from 0", NUMBERS)(
     lambda tokens, merges: merges_in_turn(tokens, merges, 0)
 )
-ENCODE_PIECE.slip("merged tokens are numbered from 257", NUMBERS)(
+ENCODE_PIECE.misconception("merged tokens are numbered from 257", NUMBERS)(
     lambda tokens, merges: merges_in_turn(tokens, merges, BYTES + 1)
 )
 
 
-@ENCODE_PIECE.slip("merged tokens are numbered from 0", NUMBERS)
+@ENCODE_PIECE.misconception("merged tokens are numbered from 0", NUMBERS)
 def places_in_the_end(tokens, merges):
     return [token - BYTES if token >= BYTES else token for token in merges_in_turn(tokens, merges)]
 
 
-@ENCODE_PIECE.slip("a pair is merged in either order", "(1, 2) is not (2, 1): *on* is not *no*.")
+@ENCODE_PIECE.misconception("a pair is merged in either order", "(1, 2) is not (2, 1): *on* is not *no*.")
 def either_order(tokens, merges):
     for number, pair in enumerate(merges, BYTES):
         done, rest = [], list(tokens)
@@ -566,69 +570,69 @@ BITS_A_CHARACTER = Exercise("bits_a_character", "language_models", bits_cases, b
 
 
 LN_2 = "A bit is ln 2 = 0.69 nats. Are there more bits or fewer?"
-BITS_A_CHARACTER.slip("these are nats a character", LN_2)(lambda nats, tokens, text: nats * tokens / len(text))
-BITS_A_CHARACTER.slip("it is multiplied by ln 2, not divided", LN_2)(
+BITS_A_CHARACTER.misconception("these are nats a character", LN_2)(lambda nats, tokens, text: nats * tokens / len(text))
+BITS_A_CHARACTER.misconception("it is multiplied by ln 2, not divided", LN_2)(
     lambda nats, tokens, text: nats * tokens * math.log(2) / len(text)
 )
-BITS_A_CHARACTER.slip("ln 2 is rounded", "Let Python compute it: math.log(2), or np.log(2).")(
+BITS_A_CHARACTER.misconception("ln 2 is rounded", "Let Python compute it: math.log(2), or np.log(2).")(
     lambda nats, tokens, text: nats * tokens / 0.693 / len(text)
 )
-BITS_A_CHARACTER.slip("ln 2 is rounded", "Let Python compute it: math.log(2), or np.log(2).")(
+BITS_A_CHARACTER.misconception("ln 2 is rounded", "Let Python compute it: math.log(2), or np.log(2).")(
     lambda nats, tokens, text: nats * tokens / 0.69 / len(text)
 )
-BITS_A_CHARACTER.slip(
+BITS_A_CHARACTER.misconception(
     "these are bits a token",
     "A token may be a letter or a word, so vocabularies cannot be compared a token. How many characters share the bits?",
 )(lambda nats, tokens, text: nats / math.log(2))
-BITS_A_CHARACTER.slip(
+BITS_A_CHARACTER.misconception(
     "the mean is taken for the sum",
     "`nats` is a mean over the tokens. How many nats does the whole text cost?",
 )(lambda nats, tokens, text: nats / math.log(2) / len(text))
-BITS_A_CHARACTER.slip(
+BITS_A_CHARACTER.misconception(
     "tokens and characters have changed places",
     "If a token had ten characters, would each character cost more than the token, or less?",
 )(lambda nats, tokens, text: nats / math.log(2) * len(text) / tokens)
-BITS_A_CHARACTER.slip(
+BITS_A_CHARACTER.misconception(
     "it is divided by the tokens again",
     "The mean is over the tokens already. Turn it back into the sum, and share it among the characters.",
 )(lambda nats, tokens, text: nats / math.log(2) / tokens)
-BITS_A_CHARACTER.slip(
+BITS_A_CHARACTER.misconception(
     "it is multiplied by the characters, not divided",
     "a / b * c is (a / b) · c. Everything that stands below the line belongs in brackets.",
 )(lambda nats, tokens, text: nats * tokens / math.log(2) * len(text))
-BITS_A_CHARACTER.slip("it is divided in whole numbers", "// throws away what comes after the point.")(
+BITS_A_CHARACTER.misconception("it is divided in whole numbers", "// throws away what comes after the point.")(
     lambda nats, tokens, text: nats * tokens // (math.log(2) * len(text))
 )
-BITS_A_CHARACTER.slip(
+BITS_A_CHARACTER.misconception(
     "one character is left out", "`text` is what the tokens that were predicted spell: each of its characters counts."
 )(lambda nats, tokens, text: nats * tokens / math.log(2) / (len(text) - 1))
-BITS_A_CHARACTER.slip(
+BITS_A_CHARACTER.misconception(
     "one token is left out", "`tokens` is how many were predicted: the first one that was only read is not among them."
 )(lambda nats, tokens, text: nats * (tokens - 1) / math.log(2) / len(text))
-BITS_A_CHARACTER.slip(
+BITS_A_CHARACTER.misconception(
     "the text is normalised first",
     "What `len(text)` says of the text as it comes counts: an accent may stand by itself.",
 )(lambda nats, tokens, text: nats * tokens / math.log(2) / len(unicodedata.normalize("NFC", text)))
-BITS_A_CHARACTER.slip("these are the bits of the whole text", "Bits *a character* are wanted: share them out.")(
-    lambda nats, tokens, text: nats * tokens / math.log(2)
-)
-BITS_A_CHARACTER.slip(
+BITS_A_CHARACTER.misconception(
+    "these are the bits of the whole text", "Bits *a character* are wanted: share them out."
+)(lambda nats, tokens, text: nats * tokens / math.log(2))
+BITS_A_CHARACTER.misconception(
     "these are bits a byte", "é is one character and two bytes. `text.encode()` gives bytes; what is text itself?"
 )(lambda nats, tokens, text: nats * tokens / math.log(2) / len(text.encode()))
-BITS_A_CHARACTER.slip(
+BITS_A_CHARACTER.misconception(
     "spaces are not counted", "A model has to predict spaces and new lines too; they are characters like others."
 )(lambda nats, tokens, text: nats * tokens / math.log(2) / len("".join(text.split())))
-BITS_A_CHARACTER.slip("these are bits a word", "Characters are wanted. What does `len(text)` count?")(
+BITS_A_CHARACTER.misconception("these are bits a word", "Characters are wanted. What does `len(text)` count?")(
     lambda nats, tokens, text: nats * tokens / math.log(2) / len(text.split())
 )
-BITS_A_CHARACTER.slip(
+BITS_A_CHARACTER.misconception(
     "the logarithm is to base 10", "A bit belongs to base 2: by which logarithm is it to be divided?"
 )(lambda nats, tokens, text: nats * tokens / math.log(10) / len(text))
-BITS_A_CHARACTER.slip(
+BITS_A_CHARACTER.misconception(
     "the logarithm of the nats is taken",
     "Nats are logarithms already. To go from one base to another takes a factor, no further logarithm.",
 )(lambda nats, tokens, text: (math.log2(nats) if nats else -math.inf) * tokens / len(text))
-BITS_A_CHARACTER.slip(
+BITS_A_CHARACTER.misconception(
     "that is the perplexity", "The perplexity is the exponential of the nats. Here no exponential is needed."
 )(lambda nats, tokens, text: math.exp(nats))
 
@@ -717,18 +721,18 @@ def ahead(by):
     return answer
 
 
-MASKED_LOSS.slip(
+MASKED_LOSS.misconception(
     "nothing can be trained with it",
     "The number is right. But a training needs a tensor from which a gradient goes back to the logits: "
     "no .item() or float(), no NumPy, no torch.no_grad().",
 )(lambda logits, words, mask: masked_right(logits, words, mask).item())
-MASKED_LOSS.slip(
+MASKED_LOSS.misconception(
     "the loss is not shifted", "Each place is asked for the token that it has just read. Which one is it to predict?"
 )(ahead(0))
-MASKED_LOSS.slip(
+MASKED_LOSS.misconception(
     "the shift goes the wrong way", "Each place is asked for the token before. In which direction does a text go on?"
 )(ahead(-1))
-MASKED_LOSS.slip(
+MASKED_LOSS.misconception(
     "the shift is made twice", "The token after the next is asked for. Has something been shifted already?"
 )(ahead(2))
 
@@ -738,32 +742,32 @@ def counting(which):
     return lambda logits, words, mask: each_place(logits, words)[which(mask)].mean()
 
 
-MASKED_LOSS.slip("padding is counted", "Nobody wants to learn what padding is. Where is the mask used?")(
+MASKED_LOSS.misconception("padding is counted", "Nobody wants to learn what padding is. Where is the mask used?")(
     counting(lambda mask: torch.ones_like(mask[:, 1:]))
 )
-MASKED_LOSS.slip(
+MASKED_LOSS.misconception(
     "padding is asked for",
     "The last token of a text is there, but what follows it is padding. The mask of what is *asked for* counts, too.",
 )(counting(lambda mask: mask[:, :-1]))
-MASKED_LOSS.slip(
+MASKED_LOSS.misconception(
     "a token is asked for where only padding was read",
     "Padding may stand in front: then nothing has been read when the first token comes. Which two places must be there?",
 )(counting(lambda mask: mask[:, 1:]))
-MASKED_LOSS.slip("the mask is turned round", "In the mask, True stands where a token is.")(
+MASKED_LOSS.misconception("the mask is turned round", "In the mask, True stands where a token is.")(
     counting(lambda mask: ~mask[:, :-1] | ~mask[:, 1:])
 )
-MASKED_LOSS.slip("the mask is turned round", "In the mask, True stands where a token is.")(
+MASKED_LOSS.misconception("the mask is turned round", "In the mask, True stands where a token is.")(
     counting(lambda mask: ~mask[:, 1:])
 )
-MASKED_LOSS.slip("the mask is turned round", "In the mask, True stands where a token is.")(
+MASKED_LOSS.misconception("the mask is turned round", "In the mask, True stands where a token is.")(
     counting(lambda mask: ~mask[:, :-1] & ~mask[:, 1:])
 )
-MASKED_LOSS.slip(
+MASKED_LOSS.misconception(
     "one of two tokens is enough for it", "Both are wanted: the one that is read *and* the one asked for."
 )(counting(lambda mask: mask[:, :-1] | mask[:, 1:]))
 
 
-@MASKED_LOSS.slip(
+@MASKED_LOSS.misconception(
     "the last place of a text is asked for the first token of the next text",
     "Texts of a batch have nothing to do with each other. Is something flattened before it is shifted?",
 )
@@ -775,20 +779,20 @@ def flattened_first(logits, words, mask):
 ZERO = "0 is a token like others. What is padding, the mask says alone."
 
 
-@MASKED_LOSS.slip("the token of number 0 is taken for padding", ZERO)
+@MASKED_LOSS.misconception("the token of number 0 is taken for padding", ZERO)
 def zero_is_padding(logits, words, mask):
     return each_place(logits, words)[there(mask) & (words[:, 1:] != 0)].mean()
 
 
-MASKED_LOSS.slip("the token of number 0 is taken for padding", ZERO)(
+MASKED_LOSS.misconception("the token of number 0 is taken for padding", ZERO)(
     lambda logits, words, mask: each_place(logits, words)[words[:, 1:] != 0].mean()
 )
-MASKED_LOSS.slip("the token of number 0 is taken for padding", ZERO)(
+MASKED_LOSS.misconception("the token of number 0 is taken for padding", ZERO)(
     lambda logits, words, mask: each_place(logits, words)[there(words != 0)].mean()
 )
 
 
-@MASKED_LOSS.slip(
+@MASKED_LOSS.misconception(
     "padding is taken to stand behind",
     "How many tokens a text has does not say where they stand: padding may come first, or in between.",
 )
@@ -796,7 +800,7 @@ def counted_from_the_left(logits, words, mask):
     return each_place(logits, words)[torch.arange(words.shape[1] - 1) < mask.sum(1, keepdim=True) - 1].mean()
 
 
-@MASKED_LOSS.slip(
+@MASKED_LOSS.misconception(
     "tokens on both sides of padding are taken for neighbours",
     "What the model says at place t is about place t + 1 alone. Are tokens picked out first, and shifted then?",
 )
@@ -811,24 +815,24 @@ def dividing(by):
     return lambda logits, words, mask: (each_place(logits, words) * there(mask)).sum() / by(mask)
 
 
-MASKED_LOSS.slip("it is the sum, not the mean", "By how many tokens do you divide?")(dividing(lambda mask: 1))
-MASKED_LOSS.slip(
+MASKED_LOSS.misconception("it is the sum, not the mean", "By how many tokens do you divide?")(dividing(lambda mask: 1))
+MASKED_LOSS.misconception(
     "what does not count is set to 0, and still divided by",
     "A mean divides by a number of places. By how many do you divide, and how many count?",
 )(dividing(lambda mask: mask[:, 1:].numel()))
-MASKED_LOSS.slip(
+MASKED_LOSS.misconception(
     "it divides by all tokens of the texts", "The first token of a text is read, but nobody is asked for it."
 )(dividing(lambda mask: mask.sum()))
-MASKED_LOSS.slip(
+MASKED_LOSS.misconception(
     "it divides by all tokens that are asked for",
     "Of those one may follow padding, and does not count. By what you choose, divide: is it the same mask in both?",
 )(dividing(lambda mask: mask[:, 1:].sum()))
-MASKED_LOSS.slip("it divides by the number of texts", "The mean is over tokens, not over texts.")(
+MASKED_LOSS.misconception("it divides by the number of texts", "The mean is over tokens, not over texts.")(
     dividing(lambda mask: len(mask))
 )
 
 
-@MASKED_LOSS.slip(
+@MASKED_LOSS.misconception(
     "it is the mean of the texts' means", "A token of a short text must weigh as much as one of a long text."
 )
 def mean_of_means(logits, words, mask):
@@ -837,16 +841,16 @@ def mean_of_means(logits, words, mask):
     return ((cost * counted).sum(1)[some] / counted.sum(1)[some]).mean()
 
 
-MASKED_LOSS.slip("it is a number for each text", "One number is wanted for the whole batch.")(
+MASKED_LOSS.misconception("it is a number for each text", "One number is wanted for the whole batch.")(
     lambda logits, words, mask: (each_place(logits, words) * there(mask)).sum(1) / there(mask).sum(1)
 )
-MASKED_LOSS.slip("it is a number for each place, not their mean", "One number is wanted for the whole batch.")(
+MASKED_LOSS.misconception("it is a number for each place, not their mean", "One number is wanted for the whole batch.")(
     lambda logits, words, mask: each_place(logits, words) * there(mask)
 )
-MASKED_LOSS.slip("it is a number for each place, not their mean", "One number is wanted for the whole batch.")(
+MASKED_LOSS.misconception("it is a number for each place, not their mean", "One number is wanted for the whole batch.")(
     lambda logits, words, mask: each_place(logits, words)[there(mask)]
 )
-MASKED_LOSS.slip("the softmax is taken twice", "F.cross_entropy wants logits: it takes the softmax itself.")(
+MASKED_LOSS.misconception("the softmax is taken twice", "F.cross_entropy wants logits: it takes the softmax itself.")(
     lambda logits, words, mask: masked_right(logits.softmax(-1), words, mask)
 )
 
@@ -856,19 +860,19 @@ def chosen(values, words, mask):
     return values[:, :-1].gather(2, words[:, 1:, None])[..., 0][there(mask)]
 
 
-MASKED_LOSS.slip(
+MASKED_LOSS.misconception(
     "the softmax runs over the places",
     "At each place the probabilities of all tokens of the vocabulary sum to 1. Which axis is the vocabulary?",
 )(lambda logits, words, mask: -chosen(logits.log_softmax(1), words, mask).mean())
-MASKED_LOSS.slip(
+MASKED_LOSS.misconception(
     "the softmax runs over the places",
     "At each place the probabilities of all tokens of the vocabulary sum to 1. Which axis is the vocabulary?",
 )(lambda logits, words, mask: -chosen(F.pad(logits[:, :-1].log_softmax(1), (0, 0, 0, 1)), words, mask).mean())
-MASKED_LOSS.slip(
+MASKED_LOSS.misconception(
     "the softmax runs over the texts",
     "What one text's model says has nothing to do with another text. Which axis is the vocabulary?",
 )(lambda logits, words, mask: -chosen(logits.log_softmax(0), words, mask).mean())
-MASKED_LOSS.slip(
+MASKED_LOSS.misconception(
     "the axes were reshaped where they should have been exchanged",
     "A reshape does not exchange axes: logits of one place now stand in several rows.",
 )(
@@ -876,32 +880,32 @@ MASKED_LOSS.slip(
         logits[:, :-1].reshape(len(words), -1, words.shape[1] - 1), words[:, 1:], reduction="none"
     )[there(mask)].mean()
 )
-MASKED_LOSS.slip("the sign is wrong", "log p is never above 0; the loss is never below.")(
+MASKED_LOSS.misconception("the sign is wrong", "log p is never above 0; the loss is never below.")(
     lambda logits, words, mask: -masked_right(logits, words, mask)
 )
-MASKED_LOSS.slip("the loss is in bits", "Nats are wanted: take the natural logarithm.")(
+MASKED_LOSS.misconception("the loss is in bits", "Nats are wanted: take the natural logarithm.")(
     lambda logits, words, mask: masked_right(logits, words, mask) / math.log(2)
 )
-MASKED_LOSS.slip(
+MASKED_LOSS.misconception(
     "it is made of probabilities, without a logarithm", "The loss is −log p. With p = 1 it is 0; what is yours then?"
 )(lambda logits, words, mask: -chosen(logits.softmax(-1), words, mask).mean())
-MASKED_LOSS.slip(
+MASKED_LOSS.misconception(
     "it is made of probabilities, without a logarithm", "The loss is −log p. With p = 1/e it is 1; what is yours then?"
 )(lambda logits, words, mask: 1 - chosen(logits.softmax(-1), words, mask).mean())
-MASKED_LOSS.slip(
+MASKED_LOSS.misconception(
     "it is made of logits, without a softmax", "Logits are no probabilities yet: nothing says what they sum to."
 )(lambda logits, words, mask: -chosen(logits, words, mask).mean())
-MASKED_LOSS.slip(
+MASKED_LOSS.misconception(
     "it is the logarithm of a mean", "Each token has a loss of its own: first the logarithms, then the mean of them."
 )(lambda logits, words, mask: -chosen(logits.softmax(-1), words, mask).mean().log())
-MASKED_LOSS.slip("that is the perplexity", "The perplexity is the exponential of the loss.")(
+MASKED_LOSS.misconception("that is the perplexity", "The perplexity is the exponential of the loss.")(
     lambda logits, words, mask: masked_right(logits, words, mask).exp()
 )
-MASKED_LOSS.slip(
+MASKED_LOSS.misconception(
     "a small probability is rounded to 0, and its logarithm is −∞",
     "exp(−200) is too small for float32, but its logarithm is −200. Do not go by way of the probability.",
 )(lambda logits, words, mask: -chosen(logits.softmax(-1).log(), words, mask).mean())
-MASKED_LOSS.slip(
+MASKED_LOSS.misconception(
     "large logits overflow",
     "exp(100) is too large for float32. Which function of torch takes softmax and logarithm together?",
 )(lambda logits, words, mask: -chosen((logits.exp() / logits.exp().sum(-1, keepdim=True)).log(), words, mask).mean())
@@ -945,7 +949,7 @@ def windows_right(numbers, starts, length):
 READ_AND_ASKED = Exercise("read_and_asked", "language_models", window_cases, windows_right, LOSS)
 
 
-@READ_AND_ASKED.slip(
+@READ_AND_ASKED.misconception(
     "it is as it was",
     "For two windows, write down what is read and what is asked for, place by place. Has the model seen the answer? "
     "And how many places are there?",
@@ -954,7 +958,7 @@ def as_it_was(numbers, starts, length):
     return windows(numbers, starts, 1, length - 1), windows(numbers, starts, 0, length - 1)
 
 
-@READ_AND_ASKED.slip(
+@READ_AND_ASKED.misconception(
     "every place is asked for the token before, which it has read",
     "Text goes forward. When the model reads the token at place t, which one does it not know yet?",
 )
@@ -962,7 +966,7 @@ def asked_for_the_past(numbers, starts, length):
     return windows(numbers, starts, 1, length), windows(numbers, starts, 0, length)
 
 
-@READ_AND_ASKED.slip(
+@READ_AND_ASKED.misconception(
     "every window is one token too short",
     "`length` tokens are read, and each of them is asked for one more: how many tokens must a window have?",
 )
@@ -970,7 +974,7 @@ def one_too_short(numbers, starts, length):
     return windows(numbers, starts, 0, length - 1), windows(numbers, starts, 1, length - 1)
 
 
-READ_AND_ASKED.slip(
+READ_AND_ASKED.misconception(
     "what is asked for is what is read", "Then a model has only to repeat. Which token should it say at each place?"
 )(lambda numbers, starts, length: (windows(numbers, starts, 0, length),) * 2)
 
@@ -981,31 +985,31 @@ def two_further_on(numbers, starts, length):
 
 
 NEXT = "Behind the token that is read comes the one that is asked for: one further on."
-READ_AND_ASKED.slip(
+READ_AND_ASKED.misconception(
     "it asks for the token after the next",
     NEXT,
 )(lambda numbers, starts, length: (windows(numbers, starts, 0, length), two_further_on(numbers, starts, length)))
 
 
-@READ_AND_ASKED.slip("it asks for the token after the next", NEXT)
+@READ_AND_ASKED.misconception("it asks for the token after the next", NEXT)
 def two_further_on_if_there(numbers, starts, length):
     cut = torch.stack([numbers[start : start + length + 2] for start in starts])
     return cut[:, :-2], cut[:, 2:]
 
 
 LATE = "starts says where the first token stands that is *read*."
-READ_AND_ASKED.slip("the windows begin one token too late", LATE)(
+READ_AND_ASKED.misconception("the windows begin one token too late", LATE)(
     lambda numbers, starts, length: (windows(numbers, starts, 1, length), two_further_on(numbers, starts, length))
 )
 
 
-@READ_AND_ASKED.slip("the windows begin one token too late", LATE)
+@READ_AND_ASKED.misconception("the windows begin one token too late", LATE)
 def too_late_if_there(numbers, starts, length):
     cut = torch.stack([numbers[start + 1 : start + length + 2] for start in starts])
     return cut[:, :-1], cut[:, 1:]
 
 
-@READ_AND_ASKED.slip(
+@READ_AND_ASKED.misconception(
     "a window that ends with the last token of the text is left out",
     "start + length is the place of the last token that is asked for. May it be the last of the text?",
 )
@@ -1024,15 +1028,15 @@ def rolled(*axes, by=-1):
 
 
 ROUND = "torch.roll brings to the end what falls out at the beginning. What comes after the last token of a window?"
-READ_AND_ASKED.slip("the last place is asked for the window's first token", ROUND)(rolled(1))
-READ_AND_ASKED.slip("the last place is asked for the first token of the next window", ROUND)(rolled())
-READ_AND_ASKED.slip(
+READ_AND_ASKED.misconception("the last place is asked for the window's first token", ROUND)(rolled(1))
+READ_AND_ASKED.misconception("the last place is asked for the first token of the next window", ROUND)(rolled())
+READ_AND_ASKED.misconception(
     "the window is rolled the wrong way",
     "Every place is asked for the token before it. Which way does a text go on? (And rolling brings in the wrong end.)",
 )(rolled(1, by=1))
 
 
-@READ_AND_ASKED.slip(
+@READ_AND_ASKED.misconception(
     "only the token behind each window is asked for",
     "A causal model says something at *every* place: one window asks it as many times as it has tokens.",
 )
@@ -1040,22 +1044,22 @@ def only_the_last(numbers, starts, length):
     return windows(numbers, starts, 0, length), numbers[starts + length]
 
 
-@READ_AND_ASKED.slip(
+@READ_AND_ASKED.misconception(
     "the windows stand one after the other in the text", "Where each window begins, starts says. Which of them is used?"
 )
 def from_the_first_start(numbers, starts, length):
     return windows_right(numbers, starts[0] + length * torch.arange(len(starts)), length)
 
 
-READ_AND_ASKED.slip("all windows begin at the same place", "Where each window begins, starts says. Which is used?")(
-    lambda numbers, starts, length: windows_right(numbers, starts[:1].expand(len(starts)), length)
-)
-READ_AND_ASKED.slip(
+READ_AND_ASKED.misconception(
+    "all windows begin at the same place", "Where each window begins, starts says. Which is used?"
+)(lambda numbers, starts, length: windows_right(numbers, starts[:1].expand(len(starts)), length))
+READ_AND_ASKED.misconception(
     "the tokens are cut to a byte", "A vocabulary may have more than 256 tokens, and uint8 goes from 0 to 255."
 )(lambda numbers, starts, length: windows_right(numbers % 256, starts, length))
-READ_AND_ASKED.slip("places stand there, not tokens", "Which token stands at a place? The text is in numbers.")(
-    lambda numbers, starts, length: windows_right(torch.arange(len(numbers)), starts, length)
-)
+READ_AND_ASKED.misconception(
+    "places stand there, not tokens", "Which token stands at a place? The text is in numbers."
+)(lambda numbers, starts, length: windows_right(torch.arange(len(numbers)), starts, length))
 
 
 # ---- top_p(p, share) ----
@@ -1141,7 +1145,7 @@ TOP_P = Exercise(
 
 
 def keeping(open_at, back=lambda down, order: torch.zeros_like(down).scatter(1, order, down), finish=None):
-    """Sorts, keeps what `open_at(down, before, share)` says, puts back and divides: with one or more slips.
+    """Sorts, keeps what `open_at(down, before, share)` says, puts back and divides: with one or more misconceptions.
 
     `before` is what the likelier words have together.
     """
@@ -1162,29 +1166,29 @@ def reached_not_yet(down, before, share):
 CROSSES = "The word with which the share is reached is kept, too. What is left if the likeliest word alone has more?"
 
 
-TOP_P.slip("the word that crosses the share is left out", CROSSES)(
+TOP_P.misconception("the word that crosses the share is left out", CROSSES)(
     keeping(lambda down, before, share: before + down <= share + 1e-6)
 )
-TOP_P.slip("the word that crosses the share is left out", CROSSES)(
+TOP_P.misconception("the word that crosses the share is left out", CROSSES)(
     keeping(lambda down, before, share: before + down < share - 1e-6)
 )
-TOP_P.slip("the word that crosses the share is left out", CROSSES)(
+TOP_P.misconception("the word that crosses the share is left out", CROSSES)(
     keeping(lambda down, before, share: down.cumsum(-1) < share)
 )
-TOP_P.slip("the word that crosses the share is left out", CROSSES)(
+TOP_P.misconception("the word that crosses the share is left out", CROSSES)(
     keeping(lambda down, before, share: (before + down <= share + 1e-6) | (before == 0))
 )
-TOP_P.slip(
+TOP_P.misconception(
     "a word is kept although the share is reached before it",
     "If two words have just the share together, no third is needed: < or ≤?",
 )(keeping(lambda down, before, share: before <= share + 1e-6))
-TOP_P.slip(
+TOP_P.misconception(
     "one word too many is kept", "The word with which the share is reached is the last. Is the order moved on by two?"
 )(keeping(lambda down, before, share: reached_not_yet(down, before, share).roll(1, -1) | (before == 0)))
-TOP_P.slip(
+TOP_P.misconception(
     "at least two words are kept", "If the likeliest word has the share alone, it stays alone. Where do two come from?"
 )(keeping(lambda down, before, share: reached_not_yet(down, before, share) | (torch.arange(down.shape[1]) < 2)))
-TOP_P.slip(
+TOP_P.misconception(
     "where rounding leaves the sum below the share, one word alone is kept",
     "argmax of a mask that is False everywhere is 0. With a share of 1 all words should stay.",
 )(
@@ -1196,7 +1200,7 @@ TOP_P.slip(
 )
 
 
-@TOP_P.slip(
+@TOP_P.misconception(
     "the loop goes on when no word is left",
     "By rounding, all words together may have a little less than a share of 1. Until when should the loop go on?",
 )
@@ -1216,38 +1220,38 @@ def as_likely_as_the_last(p, share):
     return kept / kept.sum(-1, keepdim=True)
 
 
-TOP_P.slip(
+TOP_P.misconception(
     "of equally likely words all are kept",
     "As *few* as reach the share: of four words of 0.25 two have 0.5. A bound on the probability cannot tell them apart.",
 )(as_likely_as_the_last)
-TOP_P.slip("a word is left out although the share is not quite reached", "How much is taken from the share, and why?")(
-    keeping(lambda down, before, share: before < share - 1e-3)
-)
-TOP_P.slip("the share is taken from 1", "`share` is what is *kept*, not what is cut off.")(
+TOP_P.misconception(
+    "a word is left out although the share is not quite reached", "How much is taken from the share, and why?"
+)(keeping(lambda down, before, share: before < share - 1e-3))
+TOP_P.misconception("the share is taken from 1", "`share` is what is *kept*, not what is cut off.")(
     lambda p, share: top_p_right(p, 1 - share)
 )
-TOP_P.slip(
+TOP_P.misconception(
     "always two words are kept", "That is a top-k with k = 2. How many words have the share together, in this row?"
 )(keeping(lambda down, before, share: torch.arange(down.shape[1]) < 2 + 0 * down))
-TOP_P.slip(
+TOP_P.misconception(
     "it keeps words whose own probability is as large as the share",
     "Not each word alone is compared with the share, but what the likeliest words have *together*.",
 )(keeping(lambda down, before, share: down >= share))
-TOP_P.slip(
+TOP_P.misconception(
     "it keeps words that are likely enough alone",
     "Not each word alone is compared with a bound, but what the likeliest words have *together*.",
 )(keeping(lambda down, before, share: down >= 1 - share))
-TOP_P.slip(
+TOP_P.misconception(
     "it keeps a share of the words",
     "That is a top-k. How many words are kept should depend on how the probability is spread over them.",
 )(keeping(lambda down, before, share: torch.arange(down.shape[1]) < math.ceil(share * down.shape[1]) + 0 * down))
-TOP_P.slip(
+TOP_P.misconception(
     "all rows are cut where the first row is",
     "A sure row keeps few words and an unsure one many. How many rows does your cut look at?",
 )(keeping(lambda down, before, share: reached_not_yet(down, before, share)[:1].expand_as(down)))
 
 
-@TOP_P.slip(
+@TOP_P.misconception(
     "all rows keep the words of the first row",
     "Each row has likely words of its own. How many rows does your mask have?",
 )
@@ -1256,21 +1260,21 @@ def words_of_the_first(p, share):
     return kept / kept.sum(-1, keepdim=True)
 
 
-TOP_P.slip(
+TOP_P.misconception(
     "all rows keep as many words as the row that keeps most",
     "A sure row keeps few words and an unsure one many. How many rows does your cut look at?",
 )(keeping(lambda down, before, share: reached_not_yet(down, before, share).any(0).expand_as(down)))
-TOP_P.slip(
+TOP_P.misconception(
     "the numbers stay in the order of sorting",
     "A column stands for a word. After sorting they must go back to where they were.",
 )(keeping(reached_not_yet, back=lambda kept, order: kept))
-TOP_P.slip(
+TOP_P.misconception(
     "the numbers are put back by the order of sorting, not by its inverse",
     "order[i] says *from where* the i-th came. `gather(order)` reads from there; which operation writes to there?",
 )(keeping(reached_not_yet, back=lambda kept, order: kept.gather(1, order)))
 
 
-@TOP_P.slip(
+@TOP_P.misconception(
     "a mask of the sorted words is used on the words as they stand",
     "Place i of the sorted row is another word than place i of p: the mask has to go back to where the words stand.",
 )
@@ -1280,7 +1284,7 @@ def mask_not_put_back(p, share):
     return kept / kept.sum(-1, keepdim=True)
 
 
-@TOP_P.slip("the least likely words are kept", "torch.sort goes from small to large, unless told otherwise.")
+@TOP_P.misconception("the least likely words are kept", "torch.sort goes from small to large, unless told otherwise.")
 def upwards(p, share):
     up, order = p.sort(-1)
     kept = torch.where(reached_not_yet(up, up.cumsum(-1) - up, share), up, 0.0)
@@ -1288,7 +1292,7 @@ def upwards(p, share):
     return kept / kept.sum(-1, keepdim=True)
 
 
-@TOP_P.slip(
+@TOP_P.misconception(
     "the sum runs through the words as they stand, not from the likeliest on",
     "The fewest words that reach the share are wanted. In which order must they be added up?",
 )
@@ -1305,44 +1309,44 @@ def down_the_batch(p, share, divided=-1):
 
 
 BATCH = "Each row is a distribution of its own. Along which axis do its words stand?"
-TOP_P.slip("the sum runs down the batch", BATCH)(down_the_batch)
-TOP_P.slip("the sum runs down the batch", BATCH)(lambda p, share: down_the_batch(p, share, 0))
+TOP_P.misconception("the sum runs down the batch", BATCH)(down_the_batch)
+TOP_P.misconception("the sum runs down the batch", BATCH)(lambda p, share: down_the_batch(p, share, 0))
 
 
-TOP_P.slip("all words are kept", "Nothing has been cut. Where is the share used?")(lambda p, share: p)
-TOP_P.slip("a softmax runs over p first", "p holds probabilities already; a softmax is for logits.")(
+TOP_P.misconception("all words are kept", "Nothing has been cut. Where is the share used?")(lambda p, share: p)
+TOP_P.misconception("a softmax runs over p first", "p holds probabilities already; a softmax is for logits.")(
     lambda p, share: top_p_right(p.softmax(-1), share)
 )
-TOP_P.slip("the other words are kept", "Yours keeps the unlikely tail, and that is what should go.")(
+TOP_P.misconception("the other words are kept", "Yours keeps the unlikely tail, and that is what should go.")(
     keeping(lambda down, before, share: ~reached_not_yet(down, before, share))
 )
-TOP_P.slip(
+TOP_P.misconception(
     "what is kept does not sum to 1", "One word is drawn in the end: the probabilities of the rest must sum to 1 again."
 )(keeping(reached_not_yet, finish=lambda kept, share: kept))
-TOP_P.slip(
+TOP_P.misconception(
     "it is divided by the share, not by what is kept",
     "The words that are kept have *at least* the share together, mostly more. By what must be divided for a sum of 1?",
 )(keeping(reached_not_yet, finish=lambda kept, share: kept / share))
-TOP_P.slip("it is divided by the sum of all rows", "Each row must sum to 1. Along which axis is the sum taken?")(
-    keeping(reached_not_yet, finish=lambda kept, share: kept / kept.sum())
-)
-TOP_P.slip("it is divided by the sums of the columns", "Each row must sum to 1. Along which axis is the sum taken?")(
-    keeping(reached_not_yet, finish=lambda kept, share: (kept / kept.sum(0)).nan_to_num())
-)
-TOP_P.slip(
+TOP_P.misconception(
+    "it is divided by the sum of all rows", "Each row must sum to 1. Along which axis is the sum taken?"
+)(keeping(reached_not_yet, finish=lambda kept, share: kept / kept.sum()))
+TOP_P.misconception(
+    "it is divided by the sums of the columns", "Each row must sum to 1. Along which axis is the sum taken?"
+)(keeping(reached_not_yet, finish=lambda kept, share: (kept / kept.sum(0)).nan_to_num()))
+TOP_P.misconception(
     "a softmax runs over what is kept",
     "These are probabilities, not logits: they need only be divided. (A softmax would give words of probability 0 some.)",
 )(keeping(reached_not_yet, finish=lambda kept, share: kept.softmax(-1)))
-TOP_P.slip(
+TOP_P.misconception(
     "a softmax runs over what is kept",
     "These are probabilities, not logits: they need only be divided by their sum.",
 )(keeping(reached_not_yet, finish=lambda kept, share: kept.masked_fill(kept == 0, -torch.inf).softmax(-1)))
-TOP_P.slip(
+TOP_P.misconception(
     "this is a mask", "Which words are kept is right. Wanted are their probabilities, divided so that they sum to 1."
 )(keeping(reached_not_yet, finish=lambda kept, share: kept > 0))
-TOP_P.slip("all that are kept are equally likely", "Among the words that are kept the likelier stays the likelier.")(
-    keeping(reached_not_yet, finish=lambda kept, share: (kept > 0) / (kept > 0).sum(-1, keepdim=True))
-)
+TOP_P.misconception(
+    "all that are kept are equally likely", "Among the words that are kept the likelier stays the likelier."
+)(keeping(reached_not_yet, finish=lambda kept, share: (kept > 0) / (kept > 0).sum(-1, keepdim=True)))
 
 
 # ---- go_on(x, past, layers, codes) ----
@@ -1420,7 +1424,7 @@ def goes_on(
     late=False,
     carried=True,
 ):
-    """`go_on` in steps, with one or more slips."""
+    """`go_on` in steps, with one or more misconceptions."""
 
     def answer(x, past, layers, codes):
         before, new, kept = len(past[0][0]), len(x), []
@@ -1443,57 +1447,57 @@ def goes_on(
     return answer
 
 
-GO_ON.slip(
+GO_ON.misconception(
     "the new tokens stand at place 0 again",
     "There are tokens in the past. At which place does the first new one stand, and where do you learn how many there are?",
 )(goes_on(first=lambda before: 0))
-GO_ON.slip(
+GO_ON.misconception(
     "the new tokens stand one place too far", "Places are counted from 0: with three tokens in the past, which is next?"
 )(goes_on(first=lambda before: before + 1))
-GO_ON.slip(
+GO_ON.misconception(
     "the new tokens stand one place too early",
     "Places are counted from 0: with three tokens in the past, which is next?",
 )(goes_on(first=lambda before: max(0, before - 1)))
-GO_ON.slip(
+GO_ON.misconception(
     "the layers are counted, not the tokens of the past",
     "`len(past)` is how many layers there are. How many tokens have been read, one of its tensors says.",
 )(lambda x, past, layers, codes: goes_on(first=lambda before: len(past))(x, past, layers, codes))
-GO_ON.slip(
+GO_ON.misconception(
     "the residual goes on without the codes",
     "x + code is what comes in: what attention finds is added to *that*, not to x alone.",
 )(goes_on(carried=False))
-GO_ON.slip("query and key have changed places", "`layers` holds W_q, W_k and W_v, in this order.")(
+GO_ON.misconception("query and key have changed places", "`layers` holds W_q, W_k and W_v, in this order.")(
     lambda x, past, layers, codes: goes_on()(x, past, [(W_k, W_q, W_v) for W_q, W_k, W_v in layers], codes)
 )
-GO_ON.slip("the codes of the places are not added", "Without them the model cannot tell one order from another.")(
-    goes_on(first=lambda before: None)
-)
-GO_ON.slip(
+GO_ON.misconception(
+    "the codes of the places are not added", "Without them the model cannot tell one order from another."
+)(goes_on(first=lambda before: None))
+GO_ON.misconception(
     "the codes are added in every layer", "They are added once, to what comes in. What a layer reads has them already."
 )(goes_on(recoded=True))
-GO_ON.slip(
+GO_ON.misconception(
     "the past is handed back as it came", "The output is right. But the next token will want the keys of this one, too."
 )(goes_on(keep=lambda old, new, joined: old))
-GO_ON.slip(
+GO_ON.misconception(
     "only the new keys and values are handed back",
     "The output is right. But the next token will look at *all* tokens before it.",
 )(goes_on(keep=lambda old, new, joined: new))
-GO_ON.slip(
+GO_ON.misconception(
     "the past is not looked at", "The new token meets the keys of all tokens before it, not of the new ones alone."
 )(goes_on(join=lambda old, new: new))
-GO_ON.slip(
+GO_ON.misconception(
     "the past is not looked at", "The new token meets the keys of all tokens before it, not of the new ones alone."
 )(goes_on(join=lambda old, new: new, keep=lambda old, new, joined: tuple(map(appended, old, new))))
-GO_ON.slip(
+GO_ON.misconception(
     "the past is not looked at", "The new token meets the keys of all tokens before it, not of the new ones alone."
 )(goes_on(join=lambda old, new: new, first=lambda before: 0))
-GO_ON.slip(
+GO_ON.misconception(
     "a token does not see itself",
     "Its own key and value are among those that it meets: append first, then attend. Or is the mask off by one?",
 )(goes_on(sees=lambda before, new: causal(before, new).tril(before - 1)))
 
 
-@GO_ON.slip(
+@GO_ON.misconception(
     "it attends before the new keys and values are appended",
     "Append first, then attend: a new token meets itself, too, and the new ones before it.",
 )
@@ -1506,11 +1510,11 @@ def appended_too_late(x, past, layers, codes):
     return x, kept
 
 
-GO_ON.slip(
+GO_ON.misconception(
     "a new token sees the one behind it, too",
     "The mask is one place too far. Row 0 is the first new token: how many keys are there up to itself?",
 )(goes_on(sees=lambda before, new: torch.ones(new, before + new, dtype=torch.bool).tril(before + 1)))
-GO_ON.slip(
+GO_ON.misconception(
     "a mask is used only if there is no past",
     "Several new tokens may come behind a past, too. Which of them may each one see?",
 )(
@@ -1518,59 +1522,59 @@ GO_ON.slip(
         sees=lambda before, new: causal(before, new) if not before else torch.ones(new, before + new, dtype=torch.bool)
     )
 )
-GO_ON.slip(
+GO_ON.misconception(
     "new tokens see what comes after them",
     "When a prompt is read at once, its first token must not see the second. What does a full pass have for that?",
 )(goes_on(sees=lambda before, new: torch.ones(new, before + new, dtype=torch.bool)))
-GO_ON.slip(
+GO_ON.misconception(
     "the triangle of the mask begins at the first token, not at the first new one",
     "The first new token may see all of the past. In a mask of shape (new, all), where does the diagonal begin?",
 )(goes_on(sees=lambda before, new: torch.ones(new, before + new, dtype=torch.bool).tril()))
-GO_ON.slip(
+GO_ON.misconception(
     "new keys and values are put in front",
     "They are appended: in the past, row i is the token at place i, and the mask counts on that.",
 )(goes_on(join=lambda old, new: torch.cat([new, old])))
-GO_ON.slip(
+GO_ON.misconception(
     "keys and values have changed places", "A pair of the past is (keys, values), and so must be what you hand back."
 )(goes_on(keep=lambda old, new, joined: joined[::-1]))
-GO_ON.slip(
+GO_ON.misconception(
     "all layers look at the past of the first", "Each layer has keys and values of its own. Which pair belongs to it?"
 )(goes_on(of_layer=lambda past, layer: past[0]))
-GO_ON.slip(
+GO_ON.misconception(
     "all layers look at the past of the last", "Each layer has keys and values of its own. Which pair belongs to it?"
 )(goes_on(of_layer=lambda past, layer: past[-1]))
-GO_ON.slip("all layers read what came in", "Layer 2 reads what layer 1 has made of the token, not the token itself.")(
-    goes_on(reads=lambda x, entered: entered)
-)
-GO_ON.slip(
+GO_ON.misconception(
+    "all layers read what came in", "Layer 2 reads what layer 1 has made of the token, not the token itself."
+)(goes_on(reads=lambda x, entered: entered))
+GO_ON.misconception(
     "keys and values are made of what leaves the layer",
     "A layer makes its query, key and value of the same vector: that which comes in.",
 )(goes_on(late=True))
-GO_ON.slip("the residual is forgotten", "What attention finds is added to x; it does not replace it.")(
+GO_ON.misconception("the residual is forgotten", "What attention finds is added to x; it does not replace it.")(
     goes_on(residual=False)
 )
-GO_ON.slip(
+GO_ON.misconception(
     "the scores are not divided by √k", "Raw dot products grow with the size k of a key. Which root is missing?"
 )(goes_on(divide=lambda d, k: 1))
-GO_ON.slip("the scores are divided by √d, not by √k", "Queries and keys have k numbers, and x has d.")(
+GO_ON.misconception("the scores are divided by √d, not by √k", "Queries and keys have k numbers, and x has d.")(
     goes_on(divide=lambda d, k: d**0.5)
 )
-GO_ON.slip("the scores are divided by k, not by √k", "Is a root missing?")(goes_on(divide=lambda d, k: k))
-GO_ON.slip(
+GO_ON.misconception("the scores are divided by k, not by √k", "Is a root missing?")(goes_on(divide=lambda d, k: k))
+GO_ON.misconception(
     "large scores overflow",
     "exp(1000) is ∞, and ∞/∞ is NaN. Subtract the largest score of a row first, or let torch's softmax do it.",
 )(goes_on(share=lambda scores, sees: scores.exp() * sees / (scores.exp() * sees).sum(-1, keepdim=True)))
-GO_ON.slip(
+GO_ON.misconception(
     "the scores are divided by the root of the number of keys",
     "Queries and keys have k numbers each. What is `len(keys)`?",
 )(lambda x, past, layers, codes: goes_on(divide=lambda d, k: (len(past[0][0]) + len(x)) ** 0.5)(x, past, layers, codes))
-GO_ON.slip(
+GO_ON.misconception(
     "the softmax runs over the new tokens", "Each token shares its attention among the keys: which axis is that?"
 )(goes_on(share=lambda scores, sees: scores.masked_fill(~sees, -torch.inf).softmax(0)))
-GO_ON.slip(
+GO_ON.misconception(
     "the mask comes after the softmax", "Then a row no longer sums to 1. Close the scores, before the softmax is taken."
 )(goes_on(share=lambda scores, sees: scores.softmax(-1) * sees))
-GO_ON.slip("closed scores are 0", "exp(0) is 1, and that is no small weight. Which score gives the weight 0?")(
+GO_ON.misconception("closed scores are 0", "exp(0) is 1, and that is no small weight. Which score gives the weight 0?")(
     goes_on(share=lambda scores, sees: (scores * sees).softmax(-1))
 )
 

@@ -63,7 +63,7 @@ def as_rows(parts):
 
 
 def cutting(*axes, split=blocks, finish=as_rows):
-    """`patches` with one or more slips; the axes are those of the blocks, in the order in which they are counted."""
+    """`patches` with one or more misconceptions; the axes are those of the blocks, in the order in which they are counted."""
 
     def answer(pictures, size):
         return finish(split(pictures, size).permute(0, *axes))
@@ -81,20 +81,20 @@ PATCHES = Exercise(
     PATCHED,
 )
 
-PATCHES.slip(
+PATCHES.misconception(
     "the rows of the picture are cut, not its squares: an axis is not moved",
     "reshape and view count on through memory, row after row. A patch takes a piece of *several* rows: which two axes must change places before the last reshape?",
 )(cutting(1, 2, 3, 4, finish=lambda parts: parts.reshape(len(parts), -1, parts.shape[-1] ** 2)))
-PATCHES.slip(
+PATCHES.misconception(
     "height and width have changed places",
     "The picture is (batch, height, width): rows first. How many patches stand below each other, and how many beside?",
 )(cutting(*IN_ORDER, split=lambda x, size: x.reshape(len(x), x.shape[2] // size, size, x.shape[1] // size, size)))
 READING = "In reading order the patch to the right comes second, not the one below."
-PATCHES.slip("the patches are counted down the columns", READING)(cutting(3, 1, 2, 4))
-PATCHES.slip("each patch is read down its columns", "Within a patch, too, the point to the right comes second.")(
-    cutting(1, 3, 4, 2)
-)
-PATCHES.slip("patches and points are counted down the columns", READING)(cutting(3, 1, 4, 2))
+PATCHES.misconception("the patches are counted down the columns", READING)(cutting(3, 1, 2, 4))
+PATCHES.misconception(
+    "each patch is read down its columns", "Within a patch, too, the point to the right comes second."
+)(cutting(1, 3, 4, 2))
+PATCHES.misconception("patches and points are counted down the columns", READING)(cutting(3, 1, 4, 2))
 NEIGHBOURS = "A reshape splits an axis of 6 = 3 · 2 into (3, 2): 3 patches, of 2 points each. Which of the two numbers comes first? And a slice 0:2 takes neighbours, 0::2 every second one."
 SPLIT = "the points of a patch are not neighbours"
 
@@ -105,42 +105,42 @@ def strewn(pictures, size):
     return pictures.reshape(batch, size, height // size, size, width // size)
 
 
-PATCHES.slip(SPLIT, NEIGHBOURS)(cutting(2, 4, 1, 3, split=strewn))
-PATCHES.slip(SPLIT, NEIGHBOURS)(
+PATCHES.misconception(SPLIT, NEIGHBOURS)(cutting(2, 4, 1, 3, split=strewn))
+PATCHES.misconception(SPLIT, NEIGHBOURS)(
     lambda pictures, size: strewn(pictures, size).transpose(2, 3).reshape(len(pictures), -1, size**2)
 )
-PATCHES.slip(
+PATCHES.misconception(
     "patches and points stand in each other's places",
     "A row for each patch is wanted: (batch, patches, points). Does yours hold one point of *every* patch, as those of F.unfold and of a slice r::size do?",
 )(lambda pictures, size: F.unfold(pictures[:, None], size, stride=size))
-PATCHES.slip("the points of a patch are still a square", "A patch comes out as one row of size · size numbers.")(
-    cutting(*IN_ORDER, finish=lambda parts: parts.flatten(1, 2))
-)
-PATCHES.slip("the patches still stand in a grid", "One axis counts all patches of a picture, row after row.")(
+PATCHES.misconception(
+    "the points of a patch are still a square", "A patch comes out as one row of size · size numbers."
+)(cutting(*IN_ORDER, finish=lambda parts: parts.flatten(1, 2)))
+PATCHES.misconception("the patches still stand in a grid", "One axis counts all patches of a picture, row after row.")(
     cutting(*IN_ORDER, finish=lambda parts: parts.flatten(3))
 )
-PATCHES.slip("the rows of a patch are not joined", "A patch comes out as one row of size · size numbers.")(
+PATCHES.misconception("the rows of a patch are not joined", "A patch comes out as one row of size · size numbers.")(
     cutting(*IN_ORDER, finish=lambda parts: parts.flatten(1, 3))
 )
-PATCHES.slip(
+PATCHES.misconception(
     "the pictures of the batch are thrown together",
     "The batch stays an axis of its own, in front: (batch, patches, points).",
 )(cutting(*IN_ORDER, finish=lambda parts: parts.flatten(3).flatten(0, 2)))
-PATCHES.slip(
+PATCHES.misconception(
     "the axis of the patches stands before that of the batch",
     "torch.stack puts a new axis in front; dim=1 puts it second.",
 )(cutting(*IN_ORDER, finish=lambda parts: as_rows(parts).transpose(0, 1)))
-PATCHES.slip("only the first picture is cut", "The batch is the first axis; every picture of it has its patches.")(
-    cutting(*IN_ORDER, finish=lambda parts: as_rows(parts)[0])
-)
-PATCHES.slip(
+PATCHES.misconception(
+    "only the first picture is cut", "The batch is the first axis; every picture of it has its patches."
+)(cutting(*IN_ORDER, finish=lambda parts: as_rows(parts)[0]))
+PATCHES.misconception(
     "only the first row of patches is cut", "Below it there are more. Which part of your code goes on to the next row?"
 )(cutting(*IN_ORDER, finish=lambda parts: parts[:, 0].flatten(2)))
-PATCHES.slip(
+PATCHES.misconception(
     "the patches overlap",
     "The next patch begins where the last one ends: by how much does the loop, or the stride, go on?",
 )(lambda pictures, size: as_rows(pictures.unfold(1, size, 1).unfold(2, size, 1)))
-PATCHES.slip(
+PATCHES.misconception(
     "the size is taken for the number of patches in a row",
     "`size` is the side of a patch in points. How many patches fit is height // size and width // size.",
 )(cutting(*IN_ORDER, split=lambda x, n: x.reshape(len(x), n, x.shape[1] // n, n, x.shape[2] // n)))
@@ -157,17 +157,17 @@ def by_corners(corners):
 
 
 SIDES = "The picture need not be square: rows go up to the height, columns up to the width."
-PATCHES.slip("the height is taken for the width, too", SIDES)(
+PATCHES.misconception("the height is taken for the width, too", SIDES)(
     by_corners(lambda h, w, size: [(r, c) for r in range(0, h, size) for c in range(0, h, size)])
 )
-PATCHES.slip("the width is taken for the height, too", SIDES)(
+PATCHES.misconception("the width is taken for the height, too", SIDES)(
     by_corners(lambda h, w, size: [(r, c) for r in range(0, w, size) for c in range(0, w, size)])
 )
-PATCHES.slip(
+PATCHES.misconception(
     "the last row and the last column of patches are missing",
     "Where do your loops end? range leaves out its end: range(0, height - size, size) stops before the last patch.",
 )(by_corners(lambda h, w, size: [(r, c) for r in range(0, h - size, size) for c in range(0, w - size, size)]))
-PATCHES.slip(
+PATCHES.misconception(
     "only the patches on the diagonal are cut",
     "Every row of patches has all columns: zip takes pairs, two loops take all.",
 )(by_corners(lambda h, w, size: list(zip(range(0, h, size), range(0, w, size), strict=False))))
@@ -201,7 +201,7 @@ def joined(parts, height, width):
 
 
 def putting(*axes, split=squares, finish=joined):
-    """`picture_of` with one or more slips; the axes are those of the squares, in the order in which they are counted."""
+    """`picture_of` with one or more misconceptions; the axes are those of the squares, in the order in which they are counted."""
 
     def answer(patches, size, height, width):
         return finish(split(patches, size, height, width).permute(0, *axes), height, width)
@@ -217,43 +217,43 @@ PICTURE_OF = Exercise(
     PATCHED,
 )
 
-PICTURE_OF.slip(
+PICTURE_OF.misconception(
     "the patches are laid one behind the other: an axis is not moved",
     "The first row of the picture is made of the first rows of *several* patches. Which two axes must change places before the last reshape?",
 )(putting(1, 2, 3, 4))
 TURNED = "The grid of patches has height // size rows and width // size columns. Which is counted first?"
-PICTURE_OF.slip("height and width have changed places in the grid of patches", TURNED)(
+PICTURE_OF.misconception("height and width have changed places in the grid of patches", TURNED)(
     putting(1, 3, 2, 4, split=lambda patches, size, height, width: squares(patches, size, width, height))
 )
-PICTURE_OF.slip("the picture comes out with height and width exchanged", "The picture is (batch, height, width): rows first.")(
+PICTURE_OF.misconception("the picture comes out with height and width exchanged", "The picture is (batch, height, width): rows first.")(
     putting(
         1, 3, 2, 4,
         split=lambda patches, size, height, width: squares(patches, size, width, height),
         finish=lambda parts, height, width: joined(parts, width, height),
     )
 )  # fmt: skip
-PICTURE_OF.slip(
+PICTURE_OF.misconception(
     "the shape (batch, width, height) is given to the picture", "The picture is (batch, height, width): rows first."
 )(putting(1, 3, 2, 4, finish=lambda parts, height, width: joined(parts, width, height)))
 DOWN = "The second patch stands to the right of the first, not below it."
-PICTURE_OF.slip("the patches are put in down the columns", DOWN)(
+PICTURE_OF.misconception("the patches are put in down the columns", DOWN)(
     putting(
         1, 3, 2, 4,
         split=lambda patches, size, height, width: squares(patches, size, width, height).transpose(1, 2),
     )
 )  # fmt: skip
-PICTURE_OF.slip(
+PICTURE_OF.misconception(
     "each patch is put in with its rows for columns",
     "Within a patch, too, the second point stands to the right of the first.",
 )(putting(1, 4, 2, 3))
-PICTURE_OF.slip("the whole picture is turned: rows for columns", "The picture is (batch, height, width): rows first.")(
-    putting(1, 3, 2, 4, finish=lambda parts, height, width: joined(parts, height, width).mT)
-)
-PICTURE_OF.slip(
+PICTURE_OF.misconception(
+    "the whole picture is turned: rows for columns", "The picture is (batch, height, width): rows first."
+)(putting(1, 3, 2, 4, finish=lambda parts, height, width: joined(parts, height, width).mT))
+PICTURE_OF.misconception(
     "the points of each patch are strewn over the picture",
     "The points of a patch stay together: the rows of the picture are (row of patches, row within), in this order.",
 )(putting(3, 1, 4, 2))
-PICTURE_OF.slip(
+PICTURE_OF.misconception(
     "patches and points are taken for each other",
     "F.fold and F.pixel_shuffle want the points in front, (batch, points, patches). A reshape moves no axis.",
 )(
@@ -266,30 +266,30 @@ PICTURE_OF.slip(
     )
 )  # fmt: skip
 JOIN = "One picture is wanted, (batch, height, width)."
-PICTURE_OF.slip("the patches still stand in a grid, not joined", JOIN)(
+PICTURE_OF.misconception("the patches still stand in a grid, not joined", JOIN)(
     putting(1, 2, 3, 4, finish=lambda parts, height, width: parts)
 )
-PICTURE_OF.slip("the patches have become squares and are not joined", JOIN)(
+PICTURE_OF.misconception("the patches have become squares and are not joined", JOIN)(
     putting(1, 2, 3, 4, finish=lambda parts, height, width: parts.flatten(1, 2))
 )
-PICTURE_OF.slip("the axes are in order, and not joined", JOIN)(
+PICTURE_OF.misconception("the axes are in order, and not joined", JOIN)(
     putting(1, 3, 2, 4, finish=lambda parts, height, width: parts)
 )
-PICTURE_OF.slip("all patches stand beside each other", "After width // size patches a new row of patches begins.")(
-    putting(3, 1, 2, 4, finish=lambda parts, height, width: parts.flatten(2))
-)
-PICTURE_OF.slip("all patches stand below each other", "In a row of patches there are width // size beside each other.")(
-    putting(1, 2, 3, 4, finish=lambda parts, height, width: parts.flatten(1, 3))
-)
-PICTURE_OF.slip(
+PICTURE_OF.misconception(
+    "all patches stand beside each other", "After width // size patches a new row of patches begins."
+)(putting(3, 1, 2, 4, finish=lambda parts, height, width: parts.flatten(2)))
+PICTURE_OF.misconception(
+    "all patches stand below each other", "In a row of patches there are width // size beside each other."
+)(putting(1, 2, 3, 4, finish=lambda parts, height, width: parts.flatten(1, 3)))
+PICTURE_OF.misconception(
     "only the first picture is put together", "The batch is the first axis; each of its pictures is wanted."
 )(putting(1, 3, 2, 4, finish=lambda parts, height, width: joined(parts, height, width)[0]))
-PICTURE_OF.slip("the last patch is missing", "range(n - 1) ends before the last patch: range leaves out its end.")(
-    lambda patches, *sides: PICTURE_OF.right(torch.cat([patches[:, :-1], 0 * patches[:, -1:]], 1), *sides)
-)
-PICTURE_OF.slip("an axis of colours is left over", "F.fold gives (batch, 1, height, width): one axis is to go.")(
-    putting(1, 3, 2, 4, finish=lambda parts, height, width: joined(parts, height, width)[:, None])
-)
+PICTURE_OF.misconception(
+    "the last patch is missing", "range(n - 1) ends before the last patch: range leaves out its end."
+)(lambda patches, *sides: PICTURE_OF.right(torch.cat([patches[:, :-1], 0 * patches[:, -1:]], 1), *sides))
+PICTURE_OF.misconception(
+    "an axis of colours is left over", "F.fold gives (batch, 1, height, width): one axis is to go."
+)(putting(1, 3, 2, 4, finish=lambda parts, height, width: joined(parts, height, width)[:, None]))
 
 
 # ---- context_over_grid(weights, features) ----
@@ -339,7 +339,7 @@ def context_cases(generator: torch.Generator) -> list[Case]:
 
 
 def weighing(change=lambda weights: weights, add=lambda weighted: weighted.sum((1, 2))):
-    """`context_over_grid` with one or more slips."""
+    """`context_over_grid` with one or more misconceptions."""
     return lambda weights, features: add(change(weights)[..., None] * features)
 
 
@@ -351,61 +351,61 @@ CONTEXT_OVER_GRID = Exercise(
     REGIONS,
 )
 
-CONTEXT_OVER_GRID.slip(
+CONTEXT_OVER_GRID.misconception(
     "it is the plain mean of all regions",
     "A region with a large weight should count for more: where do the weights come in?",
 )(lambda weights, features: features.mean((1, 2)))
-CONTEXT_OVER_GRID.slip("it is the plain sum of all regions", "Where do the weights come in?")(
+CONTEXT_OVER_GRID.misconception("it is the plain sum of all regions", "Where do the weights come in?")(
     lambda weights, features: features.sum((1, 2))
 )
-CONTEXT_OVER_GRID.slip(
+CONTEXT_OVER_GRID.misconception(
     "the weighted features are averaged over the regions",
     "The weights sum to 1 already: their sum is the mean, and a division by the number of regions is one too many.",
 )(weighing(add=lambda weighted: weighted.mean((1, 2))))
-CONTEXT_OVER_GRID.slip(
+CONTEXT_OVER_GRID.misconception(
     "it is averaged over the rows, or over the columns",
     "The weights sum to 1 over the whole grid: both axes are summed, and neither is averaged.",
 )(weighing(add=lambda weighted: weighted.sum(2).mean(1)))
-CONTEXT_OVER_GRID.slip(
+CONTEXT_OVER_GRID.misconception(
     "it is averaged over the rows, or over the columns",
     "The weights sum to 1 over the whole grid: both axes are summed, and neither is averaged.",
 )(weighing(add=lambda weighted: weighted.sum(1).mean(1)))
 ONE_EACH = "Each picture has its own context: the axis of the batch stays."
-CONTEXT_OVER_GRID.slip("the pictures of the batch are summed, too", ONE_EACH)(
+CONTEXT_OVER_GRID.misconception("the pictures of the batch are summed, too", ONE_EACH)(
     weighing(add=lambda weighted: weighted.sum((0, 1, 2)))
 )
-CONTEXT_OVER_GRID.slip("the first picture's weights serve all pictures", "Each picture has weights of its own.")(
-    weighing(lambda weights: weights[:1])
-)
-CONTEXT_OVER_GRID.slip("the axis of the columns is left over", "Both axes of the grid are to be summed.")(
+CONTEXT_OVER_GRID.misconception(
+    "the first picture's weights serve all pictures", "Each picture has weights of its own."
+)(weighing(lambda weights: weights[:1]))
+CONTEXT_OVER_GRID.misconception("the axis of the columns is left over", "Both axes of the grid are to be summed.")(
     weighing(add=lambda weighted: weighted.sum(1))
 )
-CONTEXT_OVER_GRID.slip("the axis of the rows is left over", "Both axes of the grid are to be summed.")(
+CONTEXT_OVER_GRID.misconception("the axis of the rows is left over", "Both axes of the grid are to be summed.")(
     weighing(add=lambda weighted: weighted.sum(2))
 )
-CONTEXT_OVER_GRID.slip("the features are weighted, and not summed", "What comes out still has the axes of the grid.")(
-    weighing(add=lambda weighted: weighted)
-)
-CONTEXT_OVER_GRID.slip(
+CONTEXT_OVER_GRID.misconception(
+    "the features are weighted, and not summed", "What comes out still has the axes of the grid."
+)(weighing(add=lambda weighted: weighted))
+CONTEXT_OVER_GRID.misconception(
     "it is summed over the numbers of a region", "The axes are (batch, row, column, numbers). Which are to go?"
 )(weighing(add=lambda weighted: weighted.sum(3)))
 NORMALISED = "The weights sum to 1 over the grid already. Nothing is to be done to them."
-CONTEXT_OVER_GRID.slip("a softmax is taken of the weights once more", NORMALISED)(weighing(over_grid))
-CONTEXT_OVER_GRID.slip("a softmax is taken of each row of the weights", NORMALISED)(
+CONTEXT_OVER_GRID.misconception("a softmax is taken of the weights once more", NORMALISED)(weighing(over_grid))
+CONTEXT_OVER_GRID.misconception("a softmax is taken of each row of the weights", NORMALISED)(
     weighing(lambda weights: weights.softmax(2))
 )
-CONTEXT_OVER_GRID.slip("each row of the weights is made to sum to 1", NORMALISED)(
+CONTEXT_OVER_GRID.misconception("each row of the weights is made to sum to 1", NORMALISED)(
     weighing(lambda weights: weights / weights.sum(2, keepdim=True))
 )
-CONTEXT_OVER_GRID.slip("each column of the weights is made to sum to 1", NORMALISED)(
+CONTEXT_OVER_GRID.misconception("each column of the weights is made to sum to 1", NORMALISED)(
     weighing(lambda weights: weights / weights.sum(1, keepdim=True))
 )
-CONTEXT_OVER_GRID.slip("the weights are squared", "Each region is multiplied by its weight, once.")(
+CONTEXT_OVER_GRID.misconception("the weights are squared", "Each region is multiplied by its weight, once.")(
     weighing(lambda weights: weights**2)
 )
 
 
-@CONTEXT_OVER_GRID.slip(
+@CONTEXT_OVER_GRID.misconception(
     "only the region with the largest weight is taken",
     "That is hard attention. Here every region counts, by its weight.",
 )
@@ -417,10 +417,10 @@ def hardest(weights, features):
 MIXED = (
     "Row r, column c of the weights belongs to row r, column c of the features. Are both flattened in the same order?"
 )
-CONTEXT_OVER_GRID.slip("rows and columns of the weights have changed places", MIXED)(
+CONTEXT_OVER_GRID.misconception("rows and columns of the weights have changed places", MIXED)(
     lambda weights, features: torch.einsum("bn,bnd->bd", weights.mT.flatten(1), features.flatten(1, 2))
 )
-CONTEXT_OVER_GRID.slip(
+CONTEXT_OVER_GRID.misconception(
     "the numbers of the features are mixed by a reshape",
     "reshape moves no axis: (batch, row, column, numbers) flattens to (batch, regions, numbers), not to (batch, numbers, regions).",
 )(
@@ -429,19 +429,19 @@ CONTEXT_OVER_GRID.slip(
     ).sum(2)
 )
 MARGINS = "A sum over one axis of the grid forgets which region had the weight. Multiply first, then sum."
-CONTEXT_OVER_GRID.slip("the weights of each column are added up before they meet the features", MARGINS)(
+CONTEXT_OVER_GRID.misconception("the weights of each column are added up before they meet the features", MARGINS)(
     lambda weights, features: (weights.sum(1)[..., None] * features.sum(1)).sum(1)
 )
-CONTEXT_OVER_GRID.slip("the weights of each column are added up before they meet the features", MARGINS)(
+CONTEXT_OVER_GRID.misconception("the weights of each column are added up before they meet the features", MARGINS)(
     lambda weights, features: (weights.sum(1)[..., None] * features.mean(1)).sum(1)
 )
-CONTEXT_OVER_GRID.slip("the weights of each row are added up before they meet the features", MARGINS)(
+CONTEXT_OVER_GRID.misconception("the weights of each row are added up before they meet the features", MARGINS)(
     lambda weights, features: (weights.sum(2)[..., None] * features.sum(2)).sum(1)
 )
-CONTEXT_OVER_GRID.slip("the weights of each row are added up before they meet the features", MARGINS)(
+CONTEXT_OVER_GRID.misconception("the weights of each row are added up before they meet the features", MARGINS)(
     lambda weights, features: (weights.sum(2)[..., None] * features.mean(2)).sum(1)
 )
-CONTEXT_OVER_GRID.slip("the vectors are brought to length 1", "The weighted sum as it is is wanted.")(
+CONTEXT_OVER_GRID.misconception("the vectors are brought to length 1", "The weighted sum as it is is wanted.")(
     lambda weights, features: F.normalize(weighing()(weights, features), dim=1)
 )
 
@@ -481,7 +481,7 @@ def scored(queries, keys):
 
 
 def weights_of(share=over_grid, scale=lambda scores, d: scores / d**0.5):
-    """`grid_weights` with one or more slips."""
+    """`grid_weights` with one or more misconceptions."""
     return lambda queries, keys: share(scale(scored(queries, keys), queries.shape[-1]))
 
 
@@ -495,67 +495,67 @@ GRID_WEIGHTS = Exercise(
     REGIONS,
 )
 
-GRID_WEIGHTS.slip(
+GRID_WEIGHTS.misconception(
     "the softmax is still taken along the batch",
     "What should sum to 1? Take one picture, and add up its weights. Then add up what two pictures have at one region.",
 )(weights_of(lambda scores: scores.softmax(0)))
 WHOLE_GRID = "One softmax is taken over all regions of a picture: over both axes of the grid together, not one by one."
-GRID_WEIGHTS.slip("the softmax is taken along each row of the grid", WHOLE_GRID)(
+GRID_WEIGHTS.misconception("the softmax is taken along each row of the grid", WHOLE_GRID)(
     weights_of(lambda scores: scores.softmax(-1))
 )
-GRID_WEIGHTS.slip("the softmax is taken along each column of the grid", WHOLE_GRID)(
+GRID_WEIGHTS.misconception("the softmax is taken along each column of the grid", WHOLE_GRID)(
     weights_of(lambda scores: scores.softmax(-2))
 )
-GRID_WEIGHTS.slip(
+GRID_WEIGHTS.misconception(
     "a softmax is taken along rows, and another one along columns",
     f"The second is a softmax of weights, no longer of scores. {WHOLE_GRID}",
 )(weights_of(lambda scores: scores.softmax(-1).softmax(-2)))
-GRID_WEIGHTS.slip(
+GRID_WEIGHTS.misconception(
     "a softmax is taken along rows, and another one along columns",
     f"The second is a softmax of weights, no longer of scores. {WHOLE_GRID}",
 )(weights_of(lambda scores: scores.softmax(-2).softmax(-1)))
-GRID_WEIGHTS.slip("two softmaxes, along rows and along columns, are multiplied", WHOLE_GRID)(
+GRID_WEIGHTS.misconception("two softmaxes, along rows and along columns, are multiplied", WHOLE_GRID)(
     weights_of(lambda scores: scores.softmax(-1) * scores.softmax(-2))
 )
-GRID_WEIGHTS.slip("the whole batch shares one softmax", "The weights of *each* picture sum to 1.")(
+GRID_WEIGHTS.misconception("the whole batch shares one softmax", "The weights of *each* picture sum to 1.")(
     weights_of(lambda scores: scores.flatten().softmax(0).view_as(scores))
 )
 SCALED = "The scores are divided by √d, as the function that was found has it. That line was right."
-GRID_WEIGHTS.slip("the division by √d is lost", SCALED)(weights_of(scale=lambda scores, d: scores))
-GRID_WEIGHTS.slip("it is divided by d, not by √d", SCALED)(weights_of(scale=lambda scores, d: scores / d))
-GRID_WEIGHTS.slip("it is multiplied by √d", SCALED)(weights_of(scale=lambda scores, d: scores * d**0.5))
-GRID_WEIGHTS.slip("the scores come out, not the weights", "The softmax is to be mended, not left out.")(
+GRID_WEIGHTS.misconception("the division by √d is lost", SCALED)(weights_of(scale=lambda scores, d: scores))
+GRID_WEIGHTS.misconception("it is divided by d, not by √d", SCALED)(weights_of(scale=lambda scores, d: scores / d))
+GRID_WEIGHTS.misconception("it is multiplied by √d", SCALED)(weights_of(scale=lambda scores, d: scores * d**0.5))
+GRID_WEIGHTS.misconception("the scores come out, not the weights", "The softmax is to be mended, not left out.")(
     weights_of(lambda scores: scores)
 )
-GRID_WEIGHTS.slip("the regions are one axis", "The weights come out on the grid: (batch, row, column).")(
+GRID_WEIGHTS.misconception("the regions are one axis", "The weights come out on the grid: (batch, row, column).")(
     weights_of(lambda scores: scores.flatten(1).softmax(1))
 )
-GRID_WEIGHTS.slip(
+GRID_WEIGHTS.misconception(
     "rows and columns of the weights have changed places",
     "Back from the line of regions to the grid: how many rows, how many columns, and which is counted first?",
 )(weights_of(lambda scores: over_grid(scores).reshape(len(scores), *scores.shape[:0:-1])))
-GRID_WEIGHTS.slip("logarithms of the weights come out", "log_softmax is the logarithm of the softmax.")(
+GRID_WEIGHTS.misconception("logarithms of the weights come out", "log_softmax is the logarithm of the softmax.")(
     weights_of(lambda scores: over_grid(scores).log())
 )
-GRID_WEIGHTS.slip("a sigmoid takes the place of the softmax", "A sigmoid looks at one score alone: nothing sums to 1.")(
-    weights_of(lambda scores: scores.sigmoid())
-)
-GRID_WEIGHTS.slip(
+GRID_WEIGHTS.misconception(
+    "a sigmoid takes the place of the softmax", "A sigmoid looks at one score alone: nothing sums to 1."
+)(weights_of(lambda scores: scores.sigmoid()))
+GRID_WEIGHTS.misconception(
     "the scores are divided by their sum, without exp", "A softmax takes exp first: scores may be negative."
 )(weights_of(lambda scores: scores / scores.sum((1, 2), keepdim=True)))
-GRID_WEIGHTS.slip("exp is taken, and not divided by the sum", "What are the shares of one picture divided by?")(
-    weights_of(lambda scores: scores.exp())
-)
-GRID_WEIGHTS.slip(
+GRID_WEIGHTS.misconception(
+    "exp is taken, and not divided by the sum", "What are the shares of one picture divided by?"
+)(weights_of(lambda scores: scores.exp()))
+GRID_WEIGHTS.misconception(
     "the largest score has weight 1, and all others 0", "That is hard attention. A softmax gives every region a share."
 )(weights_of(lambda scores: F.one_hot(scores.flatten(1).argmax(1), scores[0].numel()).view_as(scores).to(scores)))
-GRID_WEIGHTS.slip(
+GRID_WEIGHTS.misconception(
     "only the first picture's weights come out", "The batch is the first axis; each picture has its weights."
 )(weights_of(lambda scores: over_grid(scores)[0]))
-GRID_WEIGHTS.slip("the first query asks all pictures", "Each picture has a query of its own.")(
+GRID_WEIGHTS.misconception("the first query asks all pictures", "Each picture has a query of its own.")(
     lambda queries, keys: weights_of()(queries[:1].expand_as(queries), keys)
 )
-GRID_WEIGHTS.slip("the context comes out, not the weights", "Wanted are the weights, (batch, row, column).")(
+GRID_WEIGHTS.misconception("the context comes out, not the weights", "Wanted are the weights, (batch, row, column).")(
     lambda queries, keys: weighing()(weights_of()(queries, keys), keys)
 )
 
@@ -611,37 +611,37 @@ def pointed(weights, gold):
 
 
 def counting(hits=pointed, words=lambda gold: gold >= 0, share=lambda hit, there: hit[there].double().mean()):
-    """`pointing_accuracy` with one or more slips."""
+    """`pointing_accuracy` with one or more misconceptions."""
     return lambda weights, gold: share(hits(weights, gold), words(gold))
 
 
 POINTING_ACCURACY = Exercise("pointing_accuracy", "looking_at_pictures", pointing_cases, counting(), POINTING)
 
-POINTING_ACCURACY.slip(
+POINTING_ACCURACY.misconception(
     "words that name no region count as misses",
     "A word without a region can be neither right nor wrong. By how many words is the number of hits divided?",
 )(counting(words=lambda gold: gold >= -1))
-POINTING_ACCURACY.slip(
+POINTING_ACCURACY.misconception(
     "words that name no region count as hits", "A word without a region can be neither right nor wrong: it is left out."
 )(counting(lambda weights, gold: pointed(weights, gold) | (gold < 0), lambda gold: gold >= -1))
 LAST = "In Python, index −1 is the last entry; here it says that there is no region. Leave those words out."
-POINTING_ACCURACY.slip("−1 counts as the last region", LAST)(
+POINTING_ACCURACY.misconception("−1 counts as the last region", LAST)(
     lambda weights, gold: counting()(weights, gold % weights.shape[-1])
 )
-POINTING_ACCURACY.slip("−1 counts as region 0", "clamp(min=0) makes a region of −1. Leave those words out.")(
+POINTING_ACCURACY.misconception("−1 counts as region 0", "clamp(min=0) makes a region of −1. Leave those words out.")(
     lambda weights, gold: counting()(weights, gold.clamp(min=0))
 )
-POINTING_ACCURACY.slip(
+POINTING_ACCURACY.misconception(
     "region 0 is left out, too", "Regions are counted from 0; −1 alone names none. Is it > 0 or >= 0?"
 )(counting(words=lambda gold: gold > 0))
-POINTING_ACCURACY.slip(
+POINTING_ACCURACY.misconception(
     "region 0 is left out, and words without a region count", "Regions are counted from 0; −1 alone names none."
 )(counting(words=lambda gold: gold != 0))
-POINTING_ACCURACY.slip(
+POINTING_ACCURACY.misconception(
     "only the words that name no region count", "−1 marks the words to leave out. Is a mask turned round?"
 )(counting(words=lambda gold: gold < 0))
 LARGEST = "A word is a hit or not: which region has its largest weight, and is that the gold one? How large the weight is does not matter."
-POINTING_ACCURACY.slip("it is the mean weight on the gold regions", LARGEST)(
+POINTING_ACCURACY.misconception("it is the mean weight on the gold regions", LARGEST)(
     counting(lambda weights, gold: weights.gather(-1, gold.clamp(min=0)[..., None])[..., 0])
 )
 
@@ -650,42 +650,42 @@ def weight_there(weights, gold):
     return weights.gather(-1, gold.clamp(min=0)[..., None])[..., 0]
 
 
-POINTING_ACCURACY.slip("a hit is a weight above one half", LARGEST)(
+POINTING_ACCURACY.misconception("a hit is a weight above one half", LARGEST)(
     counting(lambda weights, gold: weight_there(weights, gold) > 0.5)
 )
-POINTING_ACCURACY.slip("a hit is a weight above the mean", LARGEST)(
+POINTING_ACCURACY.misconception("a hit is a weight above the mean", LARGEST)(
     counting(lambda weights, gold: weight_there(weights, gold) > weights.mean(-1))
 )
-POINTING_ACCURACY.slip("a hit is a region among the two with the largest weights", "The largest weight alone decides.")(
-    counting(lambda weights, gold: (weights.topk(2).indices == gold[..., None]).any(-1))
-)
+POINTING_ACCURACY.misconception(
+    "a hit is a region among the two with the largest weights", "The largest weight alone decides."
+)(counting(lambda weights, gold: (weights.topk(2).indices == gold[..., None]).any(-1)))
 ALONG = "The axes are (batch, word, region). For each word one region is chosen: along which axis?"
-POINTING_ACCURACY.slip("the largest weight is looked for along the words", ALONG)(
+POINTING_ACCURACY.misconception("the largest weight is looked for along the words", ALONG)(
     counting(
         lambda weights, gold: (weights == weights.amax(1, keepdim=True)).gather(-1, gold.clamp(min=0)[..., None])[
             ..., 0
         ]
     )
 )
-POINTING_ACCURACY.slip("the largest weight is looked for along the words, and compared with the gold regions", ALONG)(
-    counting(lambda weights, gold: weights.argmax(1) == gold)
-)
-POINTING_ACCURACY.slip("the smallest weight is looked for", "argmin finds the smallest.")(
+POINTING_ACCURACY.misconception(
+    "the largest weight is looked for along the words, and compared with the gold regions", ALONG
+)(counting(lambda weights, gold: weights.argmax(1) == gold))
+POINTING_ACCURACY.misconception("the smallest weight is looked for", "argmin finds the smallest.")(
     counting(lambda weights, gold: weights.argmin(-1) == gold)
 )
-POINTING_ACCURACY.slip(
+POINTING_ACCURACY.misconception(
     "each picture counts alike, however many words it has",
     "A share of *all* words is wanted: one count of hits and one of words for the whole batch.",
 )(lambda weights, gold: by_picture(weights, gold).mean())
-POINTING_ACCURACY.slip(
+POINTING_ACCURACY.misconception(
     "each picture counts alike, and one without such a word counts 0",
     "A share of *all* words is wanted: one count of hits and one of words for the whole batch.",
 )(lambda weights, gold: by_picture(weights, gold).nan_to_num().mean())
-POINTING_ACCURACY.slip(
+POINTING_ACCURACY.misconception(
     "each picture counts alike, however many words it has",
     "A share of *all* words is wanted: one count of hits and one of words for the whole batch.",
 )(lambda weights, gold: by_picture(weights, gold).nanmean())
-POINTING_ACCURACY.slip("there is a share for each picture", "One number for the whole batch is wanted.")(
+POINTING_ACCURACY.misconception("there is a share for each picture", "One number for the whole batch is wanted.")(
     lambda weights, gold: by_picture(weights, gold)
 )
 
@@ -694,33 +694,33 @@ def by_picture(weights, gold):
     return pointed(weights, gold).sum(1).double() / (gold >= 0).sum(1)
 
 
-POINTING_ACCURACY.slip("it is a count, not a share", "By how many words is it to be divided?")(
+POINTING_ACCURACY.misconception("it is a count, not a share", "By how many words is it to be divided?")(
     counting(share=lambda hit, there: hit[there].sum())
 )
-POINTING_ACCURACY.slip("it is a share in percent", "A share lies between 0 and 1.")(
+POINTING_ACCURACY.misconception("it is a share in percent", "A share lies between 0 and 1.")(
     counting(share=lambda hit, there: 100 * hit[there].double().mean())
 )
-POINTING_ACCURACY.slip("it is the share of misses", "Wanted is the share of the words that are right.")(
+POINTING_ACCURACY.misconception("it is the share of misses", "Wanted is the share of the words that are right.")(
     counting(share=lambda hit, there: 1 - hit[there].double().mean())
 )
-POINTING_ACCURACY.slip("the hits are divided by the number of pictures", "A share of the *words* is wanted.")(
+POINTING_ACCURACY.misconception("the hits are divided by the number of pictures", "A share of the *words* is wanted.")(
     counting(share=lambda hit, there: hit[there].sum() / len(hit))
 )
-POINTING_ACCURACY.slip(
+POINTING_ACCURACY.misconception(
     "the hits are divided by the number of words in a caption", "How many words of the whole batch have a region?"
 )(counting(share=lambda hit, there: hit[there].sum() / hit.shape[1]))
-POINTING_ACCURACY.slip("the share is rounded to 0 or 1", "// rounds down. A division is /.")(
+POINTING_ACCURACY.misconception("the share is rounded to 0 or 1", "// rounds down. A division is /.")(
     counting(share=lambda hit, there: hit[there].sum() // there.sum())
 )
-POINTING_ACCURACY.slip("a picture counts only as a whole", "Each word with a region counts for itself.")(
+POINTING_ACCURACY.misconception("a picture counts only as a whole", "Each word with a region counts for itself.")(
     counting(share=lambda hit, there: (hit | ~there).all(1).double().mean())
 )
-POINTING_ACCURACY.slip("only the first picture counts", "All words of all pictures count.")(
+POINTING_ACCURACY.misconception("only the first picture counts", "All words of all pictures count.")(
     lambda weights, gold: counting()(weights[:1], gold[:1])
 )
-POINTING_ACCURACY.slip("it says of each word whether it is a hit", "One number is wanted: the share of the hits.")(
-    counting(share=lambda hit, there: hit)
-)
+POINTING_ACCURACY.misconception(
+    "it says of each word whether it is a hit", "One number is wanted: the share of the hits."
+)(counting(share=lambda hit, there: hit))
 
 
 # ---- expected_gradient(logits, rewards, baseline) ----
@@ -774,7 +774,7 @@ def expecting(
     add=lambda rows: rows.sum(0),
     shares=lambda logits: logits.softmax(0),
 ):
-    """`expected_gradient` with one or more slips."""
+    """`expected_gradient` with one or more misconceptions."""
 
     def answer(logits, rewards, baseline):
         p = shares(logits)
@@ -786,70 +786,72 @@ def expecting(
 EXPECTED_GRADIENT = Exercise("expected_gradient", "looking_at_pictures", gradient_cases, through_the_reward, SCORE)
 
 EXPECTED = "An expected value weighs what each place gives by how often it is drawn."
-EXPECTED_GRADIENT.slip("the places are not weighed by their probabilities", EXPECTED)(expecting(chance=torch.ones_like))
-EXPECTED_GRADIENT.slip("it is the plain mean over the places", EXPECTED)(
+EXPECTED_GRADIENT.misconception("the places are not weighed by their probabilities", EXPECTED)(
+    expecting(chance=torch.ones_like)
+)
+EXPECTED_GRADIENT.misconception("it is the plain mean over the places", EXPECTED)(
     expecting(chance=torch.ones_like, add=lambda rows: rows.mean(0))
 )
-EXPECTED_GRADIENT.slip(
+EXPECTED_GRADIENT.misconception(
     "the weighted gradients are averaged once more",
     "The probabilities sum to 1: the weighted sum is the expected value already.",
 )(expecting(add=lambda rows: rows.mean(0)))
 MINUS_P = "The gradient of log p_i is one-hot minus p: it has an entry for *every* logit. To make one place likelier is to make the others less likely."
-EXPECTED_GRADIENT.slip("the − p is missing in the gradient of log p", MINUS_P)(
+EXPECTED_GRADIENT.misconception("the − p is missing in the gradient of log p", MINUS_P)(
     expecting(slope=lambda p: torch.eye(len(p), dtype=p.dtype))
 )
-EXPECTED_GRADIENT.slip(
+EXPECTED_GRADIENT.misconception(
     "only the drawn place's own logit has a gradient",
     f"{MINUS_P} In the short form p (r − Σ p r), the sum is one number.",
 )(expecting(slope=lambda p: torch.diag(1 - p)))
-EXPECTED_GRADIENT.slip("the one-hot is missing in the gradient of log p", MINUS_P)(
+EXPECTED_GRADIENT.misconception("the one-hot is missing in the gradient of log p", MINUS_P)(
     expecting(slope=lambda p: -p.expand(len(p), -1))
 )
-EXPECTED_GRADIENT.slip("p is added to the one-hot", MINUS_P)(
+EXPECTED_GRADIENT.misconception("p is added to the one-hot", MINUS_P)(
     expecting(slope=lambda p: torch.eye(len(p), dtype=p.dtype) + p)
 )
-EXPECTED_GRADIENT.slip(
+EXPECTED_GRADIENT.misconception(
     "1 / p stands for the gradient of log p",
     "That is the derivative by p. Here it is by the logits, of which p is a softmax.",
 )(expecting(slope=lambda p: torch.diag(1 / p)))
-EXPECTED_GRADIENT.slip(
+EXPECTED_GRADIENT.misconception(
     "it has the other sign",
     "The gradient points where the expected reward grows, so it is (one-hot − p). A loss would have a minus; here no loss is asked for.",
 )(expecting(slope=lambda p: -score(p)))
-EXPECTED_GRADIENT.slip(
+EXPECTED_GRADIENT.misconception(
     "the logarithm is forgotten: it is weighed by p twice",
     "∇p_i is p_i ∇log p_i. The weight p_i stands in front of ∇log p_i, once.",
 )(expecting(chance=lambda p: p**2))
-EXPECTED_GRADIENT.slip(
+EXPECTED_GRADIENT.misconception(
     "the reward is multiplied by the baseline",
     "A baseline is subtracted from the reward. With a baseline of 0 nothing may change.",
 )(expecting(gain=lambda rewards, b: rewards * b))
 OUTSIDE = "The baseline is subtracted from each reward, *before* it is multiplied by the gradient of log p."
-EXPECTED_GRADIENT.slip("the baseline is subtracted from the gradient", OUTSIDE)(
+EXPECTED_GRADIENT.misconception("the baseline is subtracted from the gradient", OUTSIDE)(
     lambda logits, rewards, baseline: expecting()(logits, rewards, 0.0) - baseline
 )
-EXPECTED_GRADIENT.slip("the baseline is subtracted from each place's gradient, and summed with it", OUTSIDE)(
+EXPECTED_GRADIENT.misconception("the baseline is subtracted from each place's gradient, and summed with it", OUTSIDE)(
     lambda logits, rewards, baseline: expecting()(logits, rewards, 0.0) - len(logits) * baseline
 )
-EXPECTED_GRADIENT.slip(
+EXPECTED_GRADIENT.misconception(
     "the baseline times the probabilities is subtracted from the gradient",
     f"{OUTSIDE} In the short form p (r − Σ p r), *both* rewards have it subtracted, or neither.",
 )(lambda logits, rewards, baseline: expecting()(logits, rewards, 0.0) - logits.softmax(0) * baseline)
-EXPECTED_GRADIENT.slip("the logits are taken for probabilities", "p is the softmax of the logits.")(
+EXPECTED_GRADIENT.misconception("the logits are taken for probabilities", "p is the softmax of the logits.")(
     expecting(shares=lambda logits: logits)
 )
-EXPECTED_GRADIENT.slip(
+EXPECTED_GRADIENT.misconception(
     "a sigmoid takes the place of the softmax", "One place is drawn of all: p is the softmax of the logits."
 )(expecting(shares=torch.sigmoid))
-EXPECTED_GRADIENT.slip("log p is taken for p", "log_softmax gives log p, softmax gives p. Where is which wanted?")(
-    expecting(shares=lambda logits: logits.log_softmax(0))
-)
-EXPECTED_GRADIENT.slip("log p stands for its gradient", "Wanted is ∇log p_i, one-hot − p; not log p_i itself.")(
-    lambda logits, rewards, baseline: logits.softmax(0) * (rewards - baseline) * logits.log_softmax(0)
-)
+EXPECTED_GRADIENT.misconception(
+    "log p is taken for p", "log_softmax gives log p, softmax gives p. Where is which wanted?"
+)(expecting(shares=lambda logits: logits.log_softmax(0)))
+EXPECTED_GRADIENT.misconception(
+    "log p stands for its gradient", "Wanted is ∇log p_i, one-hot − p; not log p_i itself."
+)(lambda logits, rewards, baseline: logits.softmax(0) * (rewards - baseline) * logits.log_softmax(0))
 
 
-@EXPECTED_GRADIENT.slip(
+@EXPECTED_GRADIENT.misconception(
     "only the most probable place counts", "Each place may be drawn. The sum goes over all of them."
 )
 def likeliest(logits, rewards, baseline):
@@ -857,27 +859,27 @@ def likeliest(logits, rewards, baseline):
     return (rewards[best] - baseline) * score(p)[best]
 
 
-EXPECTED_GRADIENT.slip(
+EXPECTED_GRADIENT.misconception(
     "there is a row for each place", "One gradient is wanted, with a number for each logit: sum over the places drawn."
 )(expecting(add=lambda rows: rows))
-EXPECTED_GRADIENT.slip(
+EXPECTED_GRADIENT.misconception(
     "it is summed over the logits, not over the places drawn",
     "Each row sums to 0: what one logit gains the others lose. Along the other axis are the places that may be drawn.",
 )(expecting(add=lambda rows: rows.sum(1)))
-EXPECTED_GRADIENT.slip("the gradients are added up to one number", "Wanted is a number for each logit.")(
+EXPECTED_GRADIENT.misconception("the gradients are added up to one number", "Wanted is a number for each logit.")(
     expecting(add=lambda rows: rows.sum())
 )
-EXPECTED_GRADIENT.slip("the expected reward comes out, not its gradient", "Wanted is a number for each logit.")(
-    lambda logits, rewards, baseline: logits.softmax(0) @ rewards
-)
-EXPECTED_GRADIENT.slip("the expected reward comes out, not its gradient", "Wanted is a number for each logit.")(
-    lambda logits, rewards, baseline: logits.softmax(0) @ (rewards - baseline)
-)
+EXPECTED_GRADIENT.misconception(
+    "the expected reward comes out, not its gradient", "Wanted is a number for each logit."
+)(lambda logits, rewards, baseline: logits.softmax(0) @ rewards)
+EXPECTED_GRADIENT.misconception(
+    "the expected reward comes out, not its gradient", "Wanted is a number for each logit."
+)(lambda logits, rewards, baseline: logits.softmax(0) @ (rewards - baseline))
 SUMMED = "The short form is p (r − Σ p r): the rewards are compared with the *expected* reward, one number."
-EXPECTED_GRADIENT.slip("the plain mean of the rewards is subtracted, not the expected reward", SUMMED)(
+EXPECTED_GRADIENT.misconception("the plain mean of the rewards is subtracted, not the expected reward", SUMMED)(
     lambda logits, rewards, baseline: logits.softmax(0) * (rewards - rewards.mean())
 )
-EXPECTED_GRADIENT.slip("p r is subtracted place by place, and not its sum", SUMMED)(
+EXPECTED_GRADIENT.misconception("p r is subtracted place by place, and not its sum", SUMMED)(
     lambda logits, rewards, baseline: logits.softmax(0) * (rewards - logits.softmax(0) * rewards)
 )
 
@@ -955,61 +957,61 @@ CUT = (
     "What stands inside detach(), or is computed under torch.no_grad(), keeps its value and gives no gradient. Which of "
     "the two must keep its gradient?"
 )
-STRAIGHT_THROUGH.slip("hard comes out as it is, and no gradient reaches soft", f"The value is right. {CUT}")(
+STRAIGHT_THROUGH.misconception("hard comes out as it is, and no gradient reaches soft", f"The value is right. {CUT}")(
     lambda soft, hard: hard
 )
-STRAIGHT_THROUGH.slip("soft comes out as it is", "The gradient is right. The value is to be that of hard.")(
+STRAIGHT_THROUGH.misconception("soft comes out as it is", "The gradient is right. The value is to be that of hard.")(
     lambda soft, hard: soft
 )
-STRAIGHT_THROUGH.slip("soft comes out, without a gradient", CUT)(lambda soft, hard: soft.detach())
-STRAIGHT_THROUGH.slip(
+STRAIGHT_THROUGH.misconception("soft comes out, without a gradient", CUT)(lambda soft, hard: soft.detach())
+STRAIGHT_THROUGH.misconception(
     "the gradient has the other sign",
     f"The value is right. The part with the gradient is subtracted: which soft stands behind the minus? {CUT}",
 )(lambda soft, hard: hard + soft.detach() - soft)
-STRAIGHT_THROUGH.slip(
+STRAIGHT_THROUGH.misconception(
     "soft is added and taken away, and its gradient with it",
     "The value is right. + soft gives a gradient of +1, − soft one of −1: together they are 0. One of them must give none.",
 )(lambda soft, hard: soft + hard - soft)
-STRAIGHT_THROUGH.slip(
+STRAIGHT_THROUGH.misconception(
     "the gradient is there twice", "The value is right. By soft itself, once, should the gradient pass."
 )(lambda soft, hard: hard + 2 * (soft - soft.detach()))
-STRAIGHT_THROUGH.slip(
+STRAIGHT_THROUGH.misconception(
     "the gradient is multiplied by hard / soft",
     "The value is right. A product hands a gradient on times its other factor. A sum hands it on as it is.",
 )(lambda soft, hard: soft * (hard / soft).detach())
-STRAIGHT_THROUGH.slip("the two are added", "The value is to be that of hard alone: what must be taken away again?")(
-    lambda soft, hard: soft + hard
-)
-STRAIGHT_THROUGH.slip(
+STRAIGHT_THROUGH.misconception(
+    "the two are added", "The value is to be that of hard alone: what must be taken away again?"
+)(lambda soft, hard: soft + hard)
+STRAIGHT_THROUGH.misconception(
     "the two are multiplied", "The value is to be 1 where hard is 1, not the share that soft has there."
 )(lambda soft, hard: soft * hard)
-STRAIGHT_THROUGH.slip(
+STRAIGHT_THROUGH.misconception(
     "the mean of both comes out", "The value is that of hard, and the gradient that of soft: no mixture."
 )(lambda soft, hard: (soft + hard) / 2)
-STRAIGHT_THROUGH.slip("hard is taken from soft", "Which is to be left over, and which is to vanish?")(
+STRAIGHT_THROUGH.misconception("hard is taken from soft", "Which is to be left over, and which is to vanish?")(
     lambda soft, hard: soft - hard
 )
-STRAIGHT_THROUGH.slip(
+STRAIGHT_THROUGH.misconception(
     "hard is subtracted, where it should be added", "soft − (hard − soft) is 2 soft − hard. Put in numbers."
 )(lambda soft, hard: soft - (hard - soft).detach())
-STRAIGHT_THROUGH.slip("soft is added once more", "Put in numbers: is it hard that is left over?")(
+STRAIGHT_THROUGH.misconception("soft is added once more", "Put in numbers: is it hard that is left over?")(
     lambda soft, hard: soft + (hard + soft).detach()
 )
-STRAIGHT_THROUGH.slip(
+STRAIGHT_THROUGH.misconception(
     "soft is where hard is not 0, and 0 elsewhere", "The value is that of hard: 1, not the share of soft."
 )(lambda soft, hard: soft.where(hard != 0, torch.zeros_like(soft)))
-STRAIGHT_THROUGH.slip(
+STRAIGHT_THROUGH.misconception(
     "the gradient reaches soft only where hard is 1",
     "The value is right. The gradient that arrives passes at every place, also where hard is 0.",
 )(lambda soft, hard: hard + hard * (soft - soft.detach()))
-STRAIGHT_THROUGH.slip(
+STRAIGHT_THROUGH.misconception(
     "hard is found anew as the largest of soft", "hard is given, and may be any place that was drawn."
 )(lambda soft, hard: F.one_hot(soft.argmax(-1), soft.shape[-1]).to(soft))
-STRAIGHT_THROUGH.slip(
+STRAIGHT_THROUGH.misconception(
     "hard is found anew as the largest of soft, with the gradient of soft",
     "hard is given, and may be any place that was drawn.",
 )(lambda soft, hard: F.one_hot(soft.argmax(-1), soft.shape[-1]).to(soft) + soft - soft.detach())
-STRAIGHT_THROUGH.slip("soft is rounded", "hard is given. And the gradient of a rounding is 0.")(
+STRAIGHT_THROUGH.misconception("soft is rounded", "hard is given. And the gradient of a rounding is 0.")(
     lambda soft, hard: soft.round()
 )
 

@@ -49,7 +49,7 @@ def split_right(x, heads):
 SPLIT_HEADS = Exercise("split_heads", "multi_head", split_cases, split_right, LADDER)
 
 
-@SPLIT_HEADS.slip(
+@SPLIT_HEADS.misconception(
     "the split mixes the words",
     "The shape is right, but look at head 0 in the failing input: its rows should be the first pieces of all words. view and reshape only count on through memory; they never swap two axes.",
 )
@@ -57,7 +57,7 @@ def cut_across_words(x, heads):
     return x.reshape(x.shape[0], heads, x.shape[1], x.shape[2] // heads)
 
 
-@SPLIT_HEADS.slip(
+@SPLIT_HEADS.misconception(
     "the head axis stands behind the words",
     "The numbers are cut as they should be. Which axis has to stand second, so that attention can treat each head as a sentence of its own?",
 )
@@ -65,7 +65,7 @@ def words_before_heads(x, heads):
     return split_right(x, heads).transpose(1, 2)
 
 
-@SPLIT_HEADS.slip(
+@SPLIT_HEADS.misconception(
     "the head axis stands in front of the batch",
     "The batch stays first. A list of pieces, stacked, gets its new axis where stack is told to put it.",
 )
@@ -73,7 +73,7 @@ def heads_before_batch(x, heads):
     return split_right(x, heads).transpose(0, 1)
 
 
-@SPLIT_HEADS.slip(
+@SPLIT_HEADS.misconception(
     "the heads take turns at picking numbers",
     "Head 0 should have the *first* piece of each vector, in one run: numbers that stand next to each other.",
 )
@@ -81,7 +81,7 @@ def in_turns(x, heads):
     return torch.stack([x[..., head::heads] for head in range(heads)], 1)
 
 
-@SPLIT_HEADS.slip(
+@SPLIT_HEADS.misconception(
     "the words and the numbers of a head are swapped",
     "The last axis holds the numbers of one word. Which two axes does the swap have to move?",
 )
@@ -89,12 +89,12 @@ def words_and_numbers_swapped(x, heads):
     return split_right(x, heads).mT
 
 
-@SPLIT_HEADS.slip("batch and heads are one axis", "Four axes are wanted here: (batch, head, n, d_head).")
+@SPLIT_HEADS.misconception("batch and heads are one axis", "Four axes are wanted here: (batch, head, n, d_head).")
 def batch_and_heads_joined(x, heads):
     return split_right(x, heads).flatten(0, 1)
 
 
-@SPLIT_HEADS.slip(
+@SPLIT_HEADS.misconception(
     "each head has the whole vector", "The vectors are *cut*: all heads together have as many numbers as x, not more."
 )
 def words_cut_up(x, heads):
@@ -135,7 +135,7 @@ def shapes_right():
     return [torch.stack(torch.zeros(2, 10, 64).chunk(4, -1), 1).shape, (2, 4, 10, 10), (2, 10, 64)]
 
 
-def slips(*slots):
+def misconceptions(*slots):
     """Every combination of wrong entries, called after the first of them."""
     for entries in product(*slots):
         faults = [(name, hint) for name, hint, _ in entries if name]
@@ -143,7 +143,7 @@ def slips(*slots):
             yield Misconception(*faults[0], [value for _, _, value in entries])
 
 
-HEAD_SHAPES = Question("head_shapes", "multi_head", shapes_right, tuple(slips(*SLOTS)), SHAPES)
+HEAD_SHAPES = Question("head_shapes", "multi_head", shapes_right, tuple(misconceptions(*SLOTS)), SHAPES)
 
 
 # ---- merge_heads(x) ----
@@ -174,7 +174,7 @@ def merge_right(x):
 MERGE_HEADS = Exercise("merge_heads", "multi_head", merge_cases, merge_right, MERGE)
 
 
-@MERGE_HEADS.slip(
+@MERGE_HEADS.misconception(
     "the heads are merged without the transpose",
     "Write beside each number of the failing input which word it belongs to. Each row of the result should hold numbers of one word only.",
 )
@@ -182,7 +182,7 @@ def merge_without_transpose(x):
     return x.reshape(x.shape[0], x.shape[2], x.shape[1] * x.shape[3])
 
 
-@MERGE_HEADS.slip(
+@MERGE_HEADS.misconception(
     "the wrong two axes are swapped",
     "Before two axes can be joined they must stand side by side. Which two are to be joined?",
 )
@@ -190,7 +190,7 @@ def merge_wrong_axes(x):
     return x.transpose(2, 3).reshape(x.shape[0], x.shape[2], x.shape[1] * x.shape[3])
 
 
-@MERGE_HEADS.slip(
+@MERGE_HEADS.misconception(
     "the batch and the heads are swapped",
     "Before two axes can be joined they must stand side by side. Which two are to be joined? Axis 0 is the batch.",
 )
@@ -198,7 +198,7 @@ def merge_batch_and_heads(x):
     return x.swapaxes(0, 1).reshape(x.shape[0], x.shape[2], x.shape[1] * x.shape[3])
 
 
-@MERGE_HEADS.slip(
+@MERGE_HEADS.misconception(
     "the pieces are shuffled into each other",
     "First all numbers of head 0, then all of head 1: the pieces lie side by side, they are not dealt out in turns.",
 )
@@ -206,24 +206,28 @@ def merge_in_turns(x):
     return x.permute(0, 2, 3, 1).flatten(2)
 
 
-@MERGE_HEADS.slip(
+@MERGE_HEADS.misconception(
     "the pieces are not joined yet", "The axes stand in the right order. Two of them have still to become one."
 )
 def merge_swapped_only(x):
     return x.transpose(1, 2)
 
 
-@MERGE_HEADS.slip("the heads are added up", "Nothing is added in a merge. The result has as many numbers as x.")
+@MERGE_HEADS.misconception(
+    "the heads are added up", "Nothing is added in a merge. The result has as many numbers as x."
+)
 def merge_by_sum(x):
     return x.sum(1)
 
 
-@MERGE_HEADS.slip("the heads are averaged", "Nothing is averaged in a merge. The result has as many numbers as x.")
+@MERGE_HEADS.misconception(
+    "the heads are averaged", "Nothing is averaged in a merge. The result has as many numbers as x."
+)
 def merge_by_mean(x):
     return x.mean(1)
 
 
-@MERGE_HEADS.slip(
+@MERGE_HEADS.misconception(
     "the heads stand one below the other",
     "A sentence of n words stays a sentence of n words; its vectors get longer. Along which axis do the pieces lie side by side?",
 )
@@ -231,7 +235,7 @@ def merge_one_after_the_other(x):
     return x.flatten(1, 2)
 
 
-@MERGE_HEADS.slip(
+@MERGE_HEADS.misconception(
     "the words of a sentence are joined too",
     "Three axes are wanted: (batch, n, d_model). flatten joins *all* axes from the one that it is given.",
 )
@@ -332,38 +336,38 @@ def layer(split=split_right, divisor=None, weights=weigh, merge=merge_right, out
     return answer
 
 
-MULTI_HEAD_ATTENTION.slip(
+MULTI_HEAD_ATTENTION.misconception(
     "the heads are merged without the transpose",
     "The weights are right, the output is not. Use your merge_heads of the exercise before.",
 )(layer(merge=merge_without_transpose))
-MULTI_HEAD_ATTENTION.slip(
+MULTI_HEAD_ATTENTION.misconception(
     "the split mixes the words",
     "view and reshape never swap two axes. Use your split_heads of the first exercise for Q, K and V.",
 )(layer(split=cut_across_words))
-MULTI_HEAD_ATTENTION.slip(
+MULTI_HEAD_ATTENTION.misconception(
     "the split mixes the words",
     "view and reshape never swap two axes. The merge undoes your split, so a test of both together sees nothing; attention in between does.",
 )(layer(split=cut_across_words, merge=merge_without_transpose))
-MULTI_HEAD_ATTENTION.slip(
+MULTI_HEAD_ATTENTION.misconception(
     "the scores are divided by √d_model", "How many products are added up in *one* of these dot products?"
 )(layer(divisor=lambda size, heads, words: (size * heads) ** 0.5))
-MULTI_HEAD_ATTENTION.slip(
+MULTI_HEAD_ATTENTION.misconception(
     "the scores are not divided",
     "Scaled dot-product attention is what each head does: something is missing between the product and the softmax.",
 )(layer(divisor=lambda size, heads, words: 1))
-MULTI_HEAD_ATTENTION.slip(
+MULTI_HEAD_ATTENTION.misconception(
     "the scores are divided by the root of the number of heads",
     "Is it the number of heads that makes a dot product large, or the number of products in it?",
 )(layer(divisor=lambda size, heads, words: heads**0.5))
-MULTI_HEAD_ATTENTION.slip(
+MULTI_HEAD_ATTENTION.misconception(
     "the scores are divided by the root of the number of words",
     "Is it the number of words that makes a dot product large, or the number of products in it?",
 )(layer(divisor=lambda size, heads, words: words**0.5))
-MULTI_HEAD_ATTENTION.slip(
+MULTI_HEAD_ATTENTION.misconception(
     "the scores are divided by d_head without the root",
     "Variances add up, so the spread grows with the *root* of the number of products.",
 )(layer(divisor=lambda size, heads, words: size))
-MULTI_HEAD_ATTENTION.slip(
+MULTI_HEAD_ATTENTION.misconception(
     "the scores are multiplied, not divided",
     "Is your scale the root or one over the root? Larger heads should not get larger scores.",
 )(layer(divisor=lambda size, heads, words: size**-0.5))
@@ -376,11 +380,11 @@ def over(axis):
     return weights
 
 
-MULTI_HEAD_ATTENTION.slip(
+MULTI_HEAD_ATTENTION.misconception(
     "the softmax runs over the heads",
     "Heads do not compete with each other: in each head, the weights of one query sum to 1 over the keys.",
 )(layer(weights=over(1)))
-MULTI_HEAD_ATTENTION.slip(
+MULTI_HEAD_ATTENTION.misconception(
     "the softmax runs over the queries", "Sum your weights over the last axis. That should give 1 for each query."
 )(layer(weights=over(-2)))
 
@@ -389,14 +393,14 @@ def no_mask(scores, mask):
     return F.softmax(scores, -1)
 
 
-MULTI_HEAD_ATTENTION.slip("the mask is not used", "Closed places still get weight.")(layer(weights=no_mask))
+MULTI_HEAD_ATTENTION.misconception("the mask is not used", "Closed places still get weight.")(layer(weights=no_mask))
 
 
 def mask_inverted(scores, mask):
     return weigh(scores, ~mask)
 
 
-MULTI_HEAD_ATTENTION.slip(
+MULTI_HEAD_ATTENTION.misconception(
     "the mask is the wrong way round",
     "True means *may* attend. torch's own module has it the other way, this course does not.",
 )(layer(weights=mask_inverted))
@@ -406,7 +410,7 @@ def mask_afterwards(scores, mask):
     return F.softmax(scores, -1) * mask
 
 
-MULTI_HEAD_ATTENTION.slip(
+MULTI_HEAD_ATTENTION.misconception(
     "the mask comes after the softmax",
     "Then the weights of a row no longer sum to 1: what is closed has taken its share already.",
 )(layer(weights=mask_afterwards))
@@ -429,7 +433,7 @@ def added(value):
 NOTHING = "What should a word come to that may look at nothing? Look at the failing input's mask, at the row that is all False."
 for value in (-1e9, -1e10, -1e20, torch.finfo(torch.float32).min):
     for form in (finite, added):
-        MULTI_HEAD_ATTENTION.slip(
+        MULTI_HEAD_ATTENTION.misconception(
             "a word with nothing to look at looks everywhere",
             "A finite penalty is the same for all keys, so none stands back. " + NOTHING,
         )(layer(weights=form(value)))
@@ -439,7 +443,7 @@ def mask_times(scores, mask):
     return F.softmax(scores * mask, -1)
 
 
-MULTI_HEAD_ATTENTION.slip("closed scores become 0", "A score of 0 is a score like any other: exp(0) is 1.")(
+MULTI_HEAD_ATTENTION.misconception("closed scores become 0", "A score of 0 is a score like any other: exp(0) is 1.")(
     layer(weights=mask_times)
 )
 
@@ -449,7 +453,7 @@ def mask_of_three_axes(scores, mask):
 
 
 OTHERS = "Each sentence has its mask, and all its heads share it. Print the shapes of scores and mask, one below the other: axes are matched from the right."
-MULTI_HEAD_ATTENTION.slip("heads get the masks of other sentences", OTHERS)(layer(weights=mask_of_three_axes))
+MULTI_HEAD_ATTENTION.misconception("heads get the masks of other sentences", OTHERS)(layer(weights=mask_of_three_axes))
 
 
 def mask_repeated_in_the_wrong_order(scores, mask):
@@ -461,7 +465,7 @@ def mask_repeated_in_the_wrong_order(scores, mask):
     return weigh(scores, rows.unflatten(0, (batch, heads)))
 
 
-MULTI_HEAD_ATTENTION.slip("heads get the masks of other sentences", OTHERS)(
+MULTI_HEAD_ATTENTION.misconception("heads get the masks of other sentences", OTHERS)(
     layer(weights=mask_repeated_in_the_wrong_order)
 )
 
@@ -470,7 +474,7 @@ def first_heads_mask(scores, mask):
     return weigh(scores, mask[:, :1])
 
 
-MULTI_HEAD_ATTENTION.slip(
+MULTI_HEAD_ATTENTION.misconception(
     "all heads get the first head's mask",
     "The head axis of the mask may be 1, or it may be the number of heads. Both should work.",
 )(layer(weights=first_heads_mask))
@@ -480,7 +484,7 @@ def first_sentences_mask(scores, mask):
     return weigh(scores, mask[:1])
 
 
-MULTI_HEAD_ATTENTION.slip(
+MULTI_HEAD_ATTENTION.misconception(
     "all sentences get the first sentence's mask",
     "The batch axis of the mask may be 1, or it may be the number of sentences. Both should work.",
 )(layer(weights=first_sentences_mask))
@@ -490,8 +494,8 @@ def leaves_nan(scores, mask):
     return F.softmax(scores.masked_fill(~mask, -torch.inf), -1)
 
 
-MULTI_HEAD_ATTENTION.slip("a word with nothing to look at gives NaN", NOTHING)(layer(weights=leaves_nan))
-MULTI_HEAD_ATTENTION.slip(
+MULTI_HEAD_ATTENTION.misconception("a word with nothing to look at gives NaN", NOTHING)(layer(weights=leaves_nan))
+MULTI_HEAD_ATTENTION.misconception(
     "W_O is left out",
     "The heads' findings stand side by side. One product is still to come, and it lets them be mixed.",
 )(layer(out=lambda found, W_o: merge_right(found)))
@@ -505,14 +509,14 @@ ALONE = (
     "W_O comes once, after the merge: each of its columns reads *all* heads. That is the only place where they meet."
 )
 
-MULTI_HEAD_ATTENTION.slip("W_O is applied to each head alone", ALONE)(layer(out=same_rows_for_each))
+MULTI_HEAD_ATTENTION.misconception("W_O is applied to each head alone", ALONE)(layer(out=same_rows_for_each))
 
 
 def same_corner_for_each(found, W_o):
     return merge_right(found @ W_o[: found.shape[-1], : found.shape[-1]])
 
 
-MULTI_HEAD_ATTENTION.slip("W_O is applied to each head alone", ALONE)(layer(out=same_corner_for_each))
+MULTI_HEAD_ATTENTION.misconception("W_O is applied to each head alone", ALONE)(layer(out=same_corner_for_each))
 
 
 def own_corner_for_each(found, W_o):
@@ -522,7 +526,7 @@ def own_corner_for_each(found, W_o):
     )
 
 
-MULTI_HEAD_ATTENTION.slip("W_O is applied to each head alone", ALONE)(layer(out=own_corner_for_each))
+MULTI_HEAD_ATTENTION.misconception("W_O is applied to each head alone", ALONE)(layer(out=own_corner_for_each))
 
 
 def per_head_and_apart(found, W_o):
@@ -530,13 +534,13 @@ def per_head_and_apart(found, W_o):
     return torch.stack([found[:, h] @ W_o[h * size : (h + 1) * size] for h in range(found.shape[1])], 1)
 
 
-MULTI_HEAD_ATTENTION.slip("W_O is applied to each head alone", ALONE)(layer(out=per_head_and_apart))
-MULTI_HEAD_ATTENTION.slip(
+MULTI_HEAD_ATTENTION.misconception("W_O is applied to each head alone", ALONE)(layer(out=per_head_and_apart))
+MULTI_HEAD_ATTENTION.misconception(
     "the matrices are transposed", "Here they stand as in the formula X W. Only nn.Linear stores them the other way."
 )(layer(transposed=True))
 
 
-@MULTI_HEAD_ATTENTION.slip(
+@MULTI_HEAD_ATTENTION.misconception(
     "the weights are averaged over the heads",
     "The weights of each head are wanted: (batch, head, n, n). torch's own module averages them unless it is told not to.",
 )
@@ -545,7 +549,7 @@ def averaged(x, W_q, W_k, W_v, W_o, heads, mask):
     return output, weights.mean(1)
 
 
-@MULTI_HEAD_ATTENTION.slip(
+@MULTI_HEAD_ATTENTION.misconception(
     "output and weights are the wrong way round", "First the output, then the weights, as everywhere in this course."
 )
 def weights_first(x, W_q, W_k, W_v, W_o, heads, mask):
@@ -560,7 +564,7 @@ COST_OF_HEADS = Question(
     "multi_head",
     lambda: [sum(torch.empty(512, 512).numel() for _ in range(4)), torch.empty(8, 100, 100).numel()],
     tuple(
-        slips(
+        misconceptions(
             (
                 ("", "", 4 * 512**2),
                 ("parameters: each head is counted with matrices of full width", "W_Q of 512 × 512 is all heads' W_Q side by side. How wide is the part of one head?", 8 * 4 * 512**2),
@@ -636,24 +640,26 @@ def project_each(found, W_o):
     return merge_right(found) @ W_o
 
 
-@LEAVE_OUT_HEAD.slip(
+@LEAVE_OUT_HEAD.misconception(
     "no head is left out", "The result is that of all heads. Is the changed tensor the one that goes on into the merge?"
 )
 def all_heads(found, W_o, gone):
     return project_each(found, W_o)
 
 
-@LEAVE_OUT_HEAD.slip("all the other heads are left out", "Only the head that is *gone* falls silent.")
+@LEAVE_OUT_HEAD.misconception("all the other heads are left out", "Only the head that is *gone* falls silent.")
 def only_that_head(found, W_o, gone):
     return all_heads(found, W_o, gone) - leave_out_right(found, W_o, gone)
 
 
-@LEAVE_OUT_HEAD.slip("a neighbouring head is left out", "Heads are counted from 0, as Python counts.")
+@LEAVE_OUT_HEAD.misconception("a neighbouring head is left out", "Heads are counted from 0, as Python counts.")
 def head_before(found, W_o, gone):
     return leave_out_right(found, W_o, (gone - 1) % found.shape[1])
 
 
-@LEAVE_OUT_HEAD.slip("heads are counted from 1", "Head 0 is the first. Which head does yours leave out if gone is 0?")
+@LEAVE_OUT_HEAD.misconception(
+    "heads are counted from 1", "Head 0 is the first. Which head does yours leave out if gone is 0?"
+)
 def counted_from_one(found, W_o, gone):
     return leave_out_right(found, W_o, gone - 1)
 
@@ -667,21 +673,21 @@ def zeroed(axis):
     return answer
 
 
-LEAVE_OUT_HEAD.slip(
+LEAVE_OUT_HEAD.misconception(
     "a word is left out, not a head", "Which axis of found are the heads on? Its shape is (batch, head, n, d_head)."
 )(zeroed(2))
-LEAVE_OUT_HEAD.slip(
+LEAVE_OUT_HEAD.misconception(
     "a sentence is left out, not a head", "Which axis of found are the heads on? Its shape is (batch, head, n, d_head)."
 )(zeroed(0))
 
 
-LEAVE_OUT_HEAD.slip(
+LEAVE_OUT_HEAD.misconception(
     "one number of every head is left out",
     "Which axis of found are the heads on? Its shape is (batch, head, n, d_head), and ... goes up to the last.",
 )(zeroed(3))
 
 
-@LEAVE_OUT_HEAD.slip(
+@LEAVE_OUT_HEAD.misconception(
     "numbers of the output are zeroed, not what the head found",
     "After W_O there are no heads any more: each number of the output may come from all of them. Where do they still stand apart? (Columns of W_O are numbers that go *out*; only nn.Linear stores it the other way.)",
 )
@@ -691,7 +697,7 @@ def output_piece(found, W_o, gone):
     return output
 
 
-@LEAVE_OUT_HEAD.slip("a single number of the head is left out", "A head has d_head numbers, and so many rows.")
+@LEAVE_OUT_HEAD.misconception("a single number of the head is left out", "A head has d_head numbers, and so many rows.")
 def one_row(found, W_o, gone):
     matrix = W_o.clone()
     matrix[gone] = 0
@@ -709,13 +715,13 @@ def scaled_up(alone):
 
 
 for alone in (0.0, torch.nan, 1.0):
-    LEAVE_OUT_HEAD.slip(
+    LEAVE_OUT_HEAD.misconception(
         "the other heads are scaled up",
         "Leaving out is all that is asked. It is dropout that makes up for what is missing.",
     )(scaled_up(alone))
 
 
-@LEAVE_OUT_HEAD.slip(
+@LEAVE_OUT_HEAD.misconception(
     "the heads behind it move up", "Each head's numbers must meet their own rows of W_O, whoever is missing."
 )
 def moved_up(found, W_o, gone):
@@ -723,14 +729,16 @@ def moved_up(found, W_o, gone):
     return rest @ W_o[: rest.shape[-1]]
 
 
-@LEAVE_OUT_HEAD.slip("the heads are merged without the transpose", "Use your merge_heads.")
+@LEAVE_OUT_HEAD.misconception("the heads are merged without the transpose", "Use your merge_heads.")
 def left_out_and_not_swapped(found, W_o, gone):
     found = found.clone()
     found[:, gone] = 0
     return merge_without_transpose(found) @ W_o
 
 
-@LEAVE_OUT_HEAD.slip("W_O is left out", "The output of the layer is wanted: one product comes after the merge.")
+@LEAVE_OUT_HEAD.misconception(
+    "W_O is left out", "The output of the layer is wanted: one product comes after the merge."
+)
 def not_projected(found, W_o, gone):
     found = found.clone()
     found[:, gone] = 0

@@ -64,7 +64,7 @@ def step_right(x, state, W_x, W_h, b):
 RNN_STEP = Exercise("rnn_step", "rnn_bottleneck", step_cases, step_right, BY_HAND, drive_step)
 
 
-@RNN_STEP.slip(
+@RNN_STEP.misconception(
     "the tanh is missing",
     "Without it the state can grow without end. The formula has one more function around the sum.",
 )
@@ -84,21 +84,23 @@ TURNED = (
     "that rows meet rows?"
 )
 
-RNN_STEP.slip("both matrices are transposed", TURNED)(step_transposed(True, True))
-RNN_STEP.slip("W_x is transposed", TURNED)(step_transposed(True, False))
-RNN_STEP.slip(
+RNN_STEP.misconception("both matrices are transposed", TURNED)(step_transposed(True, True))
+RNN_STEP.misconception("W_x is transposed", TURNED)(step_transposed(True, False))
+RNN_STEP.misconception(
     "W_h is transposed",
     "W_h is square, so no error tells you. In W_h h every *row* of W_h meets the state, and here the "
     "states are the rows of a matrix too.",
 )(step_transposed(False, True))
 
 
-@RNN_STEP.slip("the old state is not used", "Then a state knows one word only. What brings in the words before it?")
+@RNN_STEP.misconception(
+    "the old state is not used", "Then a state knows one word only. What brings in the words before it?"
+)
 def state_unused(x, state, W_x, W_h, b):
     return torch.tanh(x @ W_x.T + b)
 
 
-@RNN_STEP.slip("the bias is missing", "Count the terms of the sum: there are three.")
+@RNN_STEP.misconception("the bias is missing", "Count the terms of the sum: there are three.")
 def no_bias(x, state, W_x, W_h, b):
     return torch.tanh(x @ W_x.T + state @ W_h.T)
 
@@ -106,22 +108,22 @@ def no_bias(x, state, W_x, W_h, b):
 OUTSIDE = "The formula has one tanh, and one pair of brackets after it. What stands inside them?"
 
 
-@RNN_STEP.slip("the tanh does not cover the whole sum", OUTSIDE)
+@RNN_STEP.misconception("the tanh does not cover the whole sum", OUTSIDE)
 def tanh_of_the_word(x, state, W_x, W_h, b):
     return torch.tanh(x @ W_x.T) + state @ W_h.T + b
 
 
-@RNN_STEP.slip("the tanh does not cover the whole sum", OUTSIDE)
+@RNN_STEP.misconception("the tanh does not cover the whole sum", OUTSIDE)
 def tanh_of_word_and_bias(x, state, W_x, W_h, b):
     return torch.tanh(x @ W_x.T + b) + state @ W_h.T
 
 
-@RNN_STEP.slip("the bias comes after the tanh", OUTSIDE)
+@RNN_STEP.misconception("the bias comes after the tanh", OUTSIDE)
 def tanh_before_bias(x, state, W_x, W_h, b):
     return torch.tanh(x @ W_x.T + state @ W_h.T) + b
 
 
-@RNN_STEP.slip(
+@RNN_STEP.misconception(
     "the logistic function stands in place of tanh",
     "A state may hold negative numbers; the logistic function has none.",
 )
@@ -129,7 +131,7 @@ def logistic(x, state, W_x, W_h, b):
     return torch.sigmoid(x @ W_x.T + state @ W_h.T + b)
 
 
-@RNN_STEP.slip(
+@RNN_STEP.misconception(
     "word and state have changed places",
     "Which matrix belongs to the word, which to the state? Compare their shapes with d_x and d_h.",
 )
@@ -137,12 +139,14 @@ def exchanged(x, state, W_x, W_h, b):
     return torch.tanh(state @ W_x.T + x @ W_h.T + b)
 
 
-@RNN_STEP.slip("the old state is added to the new one", "The formula gives the whole new state, not a change of it.")
+@RNN_STEP.misconception(
+    "the old state is added to the new one", "The formula gives the whole new state, not a change of it."
+)
 def added_to_the_old(x, state, W_x, W_h, b):
     return state + step_right(x, state, W_x, W_h, b)
 
 
-@RNN_STEP.slip(
+@RNN_STEP.misconception(
     "the bias is added along the batch",
     "b has a number for each number of the state, the same for every sentence. Along which axis does yours run?",
 )
@@ -150,14 +154,14 @@ def bias_along_the_batch(x, state, W_x, W_h, b):
     return torch.tanh(x @ W_x.T + state @ W_h.T + b[:, None])
 
 
-@RNN_STEP.slip(
+@RNN_STEP.misconception(
     "the result is (d_h, batch), not (batch, d_h)", "Batch first: one row for each sentence, as in x and state."
 )
 def batch_last(x, state, W_x, W_h, b):
     return step_right(x, state, W_x, W_h, b).T
 
 
-@RNN_STEP.slip(
+@RNN_STEP.misconception(
     "it returns a list, not a tensor",
     "Exercise 2 needs a tensor to go on with: torch.tensor makes one of numbers, torch.stack one of tensors.",
 )
@@ -165,7 +169,7 @@ def as_list(x, state, W_x, W_h, b):
     return step_right(x, state, W_x, W_h, b).tolist()
 
 
-@RNN_STEP.slip(
+@RNN_STEP.misconception(
     "it returns a NumPy array, not a tensor", "Exercise 2 needs a tensor to go on with: torch.from_numpy makes one."
 )
 def as_array(x, state, W_x, W_h, b):
@@ -229,7 +233,7 @@ def batch_right(x, mask, W_x, W_h, b):
 READ_BATCH = Exercise("read_batch", "rnn_bottleneck", batch_cases, batch_right, AT_PADDING)
 
 
-@READ_BATCH.slip(
+@READ_BATCH.misconception(
     "the state goes on changing at padding",
     "Where the mask is False there is no word to read. What should the state be there?",
 )
@@ -237,7 +241,7 @@ def reads_padding(x, mask, W_x, W_h, b):
     return read_states(x, torch.ones_like(mask), W_x, W_h, b)[:, 1:]
 
 
-@READ_BATCH.slip(
+@READ_BATCH.misconception(
     "padding is read as a vector of zeros",
     "A step changes the state even if the word's vector is all zeros: W_h and b are still there.",
 )
@@ -245,7 +249,7 @@ def reads_zeros(x, mask, W_x, W_h, b):
     return reads_padding(x * mask[..., None], mask, W_x, W_h, b)
 
 
-@READ_BATCH.slip(
+@READ_BATCH.misconception(
     "the state becomes zero at padding",
     "Then the last column holds nothing of a short sentence. Its state is to *stay*.",
 )
@@ -253,22 +257,24 @@ def zero_at_padding(x, mask, W_x, W_h, b):
     return batch_right(x, mask, W_x, W_h, b) * mask[..., None]
 
 
-@READ_BATCH.slip("the mask is the wrong way round", "True means that a word stands there.")
+@READ_BATCH.misconception("the mask is the wrong way round", "True means that a word stands there.")
 def wrong_way_round(x, mask, W_x, W_h, b):
     return batch_right(x, ~mask, W_x, W_h, b)
 
 
-@READ_BATCH.slip("only the last state is returned", "All states are wanted, one for each place: (batch, words, d_h).")
+@READ_BATCH.misconception(
+    "only the last state is returned", "All states are wanted, one for each place: (batch, words, d_h)."
+)
 def only_the_last(x, mask, W_x, W_h, b):
     return batch_right(x, mask, W_x, W_h, b)[:, -1]
 
 
-@READ_BATCH.slip("the axes are words × batch", "Batch first. Along which axis do you stack the states?")
+@READ_BATCH.misconception("the axes are words × batch", "Batch first. Along which axis do you stack the states?")
 def words_first(x, mask, W_x, W_h, b):
     return batch_right(x, mask, W_x, W_h, b).transpose(0, 1)
 
 
-@READ_BATCH.slip(
+@READ_BATCH.misconception(
     "every place holds the last state",
     "Place 1 is to hold the state after word 1. Is a state stored at each step, or only at the end? And is it a new "
     "tensor each time? A list that is given one tensor again and again changes with it.",
@@ -277,7 +283,7 @@ def same_everywhere(x, mask, W_x, W_h, b):
     return only_the_last(x, mask, W_x, W_h, b)[:, None].expand(-1, x.shape[1], -1)
 
 
-@READ_BATCH.slip(
+@READ_BATCH.misconception(
     "padding in one sentence stops them all",
     "Each sentence decides for itself whether its state stays. Does your condition look at the whole batch?",
 )
@@ -285,7 +291,7 @@ def all_stop(x, mask, W_x, W_h, b):
     return read_states(x, mask, W_x, W_h, b, lambda word, new, old: new if word.all() else old)[:, 1:]
 
 
-@READ_BATCH.slip(
+@READ_BATCH.misconception(
     "the state before the first word is returned too",
     "There is one state for each place. Zeros are where the reading starts, not a state after a word.",
 )
@@ -293,7 +299,7 @@ def with_the_start(x, mask, W_x, W_h, b):
     return read_states(x, mask, W_x, W_h, b)
 
 
-@READ_BATCH.slip(
+@READ_BATCH.misconception(
     "each place holds the state before its word",
     "Place 1 is to hold the state *after* word 1. Is the state stored before the step, or after it?",
 )
@@ -304,7 +310,7 @@ def one_behind(x, mask, W_x, W_h, b):
 FORGOTTEN = "The state that one step gives must be the one that the next step is given."
 
 
-@READ_BATCH.slip("each word is read from a state of zeros", FORGOTTEN)
+@READ_BATCH.misconception("each word is read from a state of zeros", FORGOTTEN)
 def forgets_keeps_the_last(x, mask, W_x, W_h, b):
     fresh, states = torch.tanh(F.linear(x, W_x, b)), [x.new_zeros(len(x), len(W_h))]
     for place in range(x.shape[1]):
@@ -312,33 +318,33 @@ def forgets_keeps_the_last(x, mask, W_x, W_h, b):
     return torch.stack(states[1:], 1)
 
 
-@READ_BATCH.slip("each word is read from a state of zeros", FORGOTTEN)
+@READ_BATCH.misconception("each word is read from a state of zeros", FORGOTTEN)
 def forgets_at_padding_too(x, mask, W_x, W_h, b):
     return torch.tanh(F.linear(x, W_x, b))
 
 
-@READ_BATCH.slip("each word is read from a state of zeros", FORGOTTEN)
+@READ_BATCH.misconception("each word is read from a state of zeros", FORGOTTEN)
 def forgets(x, mask, W_x, W_h, b):
     states = torch.tanh(F.linear(x, W_x, b))
     return states * mask[..., None]
 
 
-@READ_BATCH.slip("the sentence is read from right to left", "Word 1 is the first to be read.")
+@READ_BATCH.misconception("the sentence is read from right to left", "Word 1 is the first to be read.")
 def backwards(x, mask, W_x, W_h, b):
     return batch_right(x.flip(1), mask.flip(1), W_x, W_h, b).flip(1)
 
 
-@READ_BATCH.slip("the sentence is read from right to left", "Word 1 is the first to be read.")
+@READ_BATCH.misconception("the sentence is read from right to left", "Word 1 is the first to be read.")
 def backwards_in_order_read(x, mask, W_x, W_h, b):
     return batch_right(x.flip(1), mask.flip(1), W_x, W_h, b)
 
 
-@READ_BATCH.slip("the state does not start from zeros", "What is h_0 in the lesson?")
+@READ_BATCH.misconception("the state does not start from zeros", "What is h_0 in the lesson?")
 def starts_from_ones(x, mask, W_x, W_h, b):
     return read_states(x, mask, W_x, W_h, b, start=x.new_ones(len(x), len(W_h)))[:, 1:]
 
 
-@READ_BATCH.slip(
+@READ_BATCH.misconception(
     "at padding the new state is stored, though the old one is kept",
     "Two states are at hand at each place: the one that the step gives, and the one that goes on. Which of the "
     "two do you store?",
@@ -348,7 +354,7 @@ def stores_the_new(x, mask, W_x, W_h, b):
     return torch.tanh(F.linear(x, W_x, b) + F.linear(before, W_h))
 
 
-@READ_BATCH.slip(
+@READ_BATCH.misconception(
     "the state of one sentence is carried into the next",
     "Each sentence starts from zeros. In which loop does your state become zero?",
 )
@@ -360,7 +366,7 @@ def carried_over(x, mask, W_x, W_h, b):
     return torch.cat(rows)
 
 
-@READ_BATCH.slip(
+@READ_BATCH.misconception(
     "the mask runs along the state's numbers, not along the sentences",
     "mask[:, j] has a value for each *sentence*. Write its shape beside that of the state, and see "
     "which axes meet (from the right).",
@@ -369,7 +375,7 @@ def mask_over_numbers(x, mask, W_x, W_h, b):
     return read_states(x, mask, W_x, W_h, b, lambda word, new, old: torch.where(word, new, old))[:, 1:]
 
 
-@READ_BATCH.slip(
+@READ_BATCH.misconception(
     "the first state has another type of number",
     "x may be float64, and torch.zeros makes float32. How does one make zeros that are like x?",
 )
@@ -394,7 +400,7 @@ for step in (
     exchanged,
     added_to_the_old,
 ):
-    READ_BATCH.slip(
+    READ_BATCH.misconception(
         "one step is not that of exercise 1",
         "Does it call your rnn_step? Then: is exercise 1 ✓, and was its cell run after its last change? If the step is "
         "written out here, compare it with the formula of exercise 1.",
@@ -561,21 +567,21 @@ def forcing_right(words):
 TEACHER_FORCING = Exercise("teacher_forcing", "rnn_bottleneck", forcing_cases, forcing_right, FORCING, drive_forcing)
 
 
-@TEACHER_FORCING.slip(
+@TEACHER_FORCING.misconception(
     "the end mark stands behind the padding", "Right for the longest sentence only. Where does a shorter one end?"
 )
 def end_behind_padding(words):
     return _beside(words, BOS, None), _beside(words, None, EOS)
 
 
-@TEACHER_FORCING.slip(
+@TEACHER_FORCING.misconception(
     "the end mark is missing", "What is the decoder to write after the last word? Without it, it never learns to stop."
 )
 def no_end(words):
     return _beside(words, BOS, None), _beside(words, None, PAD)
 
 
-@TEACHER_FORCING.slip(
+@TEACHER_FORCING.misconception(
     "input and target are one word short",
     "A sentence of n words takes n + 1 steps: the last one reads the last word. What is it to write?",
 )
@@ -586,34 +592,34 @@ def cut_off(words):
 SAME = "Then the decoder reads the very word that it is to write. What should it have read by then?"
 
 
-@TEACHER_FORCING.slip("input and target are the same", SAME)
+@TEACHER_FORCING.misconception("input and target are the same", SAME)
 def no_shift(words):
     return _ended(words), _ended(words)
 
 
-@TEACHER_FORCING.slip("input and target are the same", SAME)
+@TEACHER_FORCING.misconception("input and target are the same", SAME)
 def no_shift_begin(words):
     return _beside(words, BOS, None), _beside(words, BOS, None)
 
 
-@TEACHER_FORCING.slip("input and target are the same", SAME)
+@TEACHER_FORCING.misconception("input and target are the same", SAME)
 def no_shift_whole(words):
     return _beside(_ended(words), BOS, None), _beside(_ended(words), BOS, None)
 
 
-@TEACHER_FORCING.slip("the two have changed places", "First what the decoder reads, then what it is to write.")
+@TEACHER_FORCING.misconception("the two have changed places", "First what the decoder reads, then what it is to write.")
 def swapped_pair(words):
     return forcing_right(words)[::-1]
 
 
-@TEACHER_FORCING.slip(
+@TEACHER_FORCING.misconception(
     "the target holds the begin mark", "The begin mark is read, never written. What is the first word to be written?"
 )
 def begin_in_target(words):
     return _beside(words, BOS, None), _beside(_ended(words), BOS, None)
 
 
-@TEACHER_FORCING.slip(
+@TEACHER_FORCING.misconception(
     "the input of a shorter sentence holds its end mark",
     "Cutting the last column off takes the end mark from the longest sentence only. The input is to "
     "hold no end mark in any row.",
@@ -622,14 +628,14 @@ def end_in_input(words):
     return _beside(_ended(words), BOS, None)[:, :-1], _ended(words)
 
 
-@TEACHER_FORCING.slip(
+@TEACHER_FORCING.misconception(
     "the input holds the end mark", "After the end mark nothing more is written, so it is never read."
 )
 def end_in_every_input(words):
     return _beside(_ended(words), BOS, None), _ended(words)
 
 
-@TEACHER_FORCING.slip(
+@TEACHER_FORCING.misconception(
     "the input has no begin mark", "What can the decoder read at its first step, before it has written anything?"
 )
 def no_begin(words):
@@ -645,12 +651,12 @@ def no_begin_and_shorter(words):
 
 
 for answer in (no_begin_and_longer, no_begin_and_shorter):
-    TEACHER_FORCING.slip(
+    TEACHER_FORCING.misconception(
         "the input has no begin mark", "What can the decoder read at its first step, before it has written anything?"
     )(answer)
 
 
-@TEACHER_FORCING.slip(
+@TEACHER_FORCING.misconception(
     "begin and end mark have changed places",
     "Which number is the begin mark, and which one the end mark? The text of the exercise says it.",
 )
@@ -673,14 +679,14 @@ def end_too_far_where_it_fits(words):
 
 
 for answer in (end_too_far, end_too_far_where_it_fits):
-    TEACHER_FORCING.slip(
+    TEACHER_FORCING.misconception(
         "the end mark stands one place too far",
         "Places are counted from 0. In a sentence of one word, at which place does that word stand, and at "
         "which the end mark?",
     )(answer)
 
 
-@TEACHER_FORCING.slip(
+@TEACHER_FORCING.misconception(
     "each row has the end marks of all rows",
     "t[:, places] sets these places in *every* row. One place in each row is wanted: which row goes with which place?",
 )
@@ -690,7 +696,7 @@ def ends_of_all_rows(words):
     return _beside(words, BOS, None), target
 
 
-@TEACHER_FORCING.slip(
+@TEACHER_FORCING.misconception(
     "the rows are of unequal length", "A tensor is a rectangle. With what is a shorter row to be filled up?"
 )
 def uneven(words):
@@ -698,7 +704,7 @@ def uneven(words):
     return [[BOS, *row] for row in rows], [[*row, EOS] for row in rows]
 
 
-@TEACHER_FORCING.slip(
+@TEACHER_FORCING.misconception(
     "the end mark replaces the last word",
     "Compare a row of your target with its sentence: is every word still there? Count places from 0.",
 )
@@ -707,13 +713,13 @@ def end_over_last_word(words):
     return _beside(words, BOS, None), target.scatter(1, ((words != PAD).sum(1, keepdim=True) - 1).clamp(min=0), EOS)
 
 
-@TEACHER_FORCING.slip("the end mark fills the padding", "One end mark in each row; behind it padding.")
+@TEACHER_FORCING.misconception("the end mark fills the padding", "One end mark in each row; behind it padding.")
 def end_everywhere(words):
     target = _beside(words, None, PAD)
     return _beside(words, BOS, None), target.where(target != PAD, EOS)
 
 
-@TEACHER_FORCING.slip(
+@TEACHER_FORCING.misconception(
     "the word numbers are not whole numbers",
     "An embedding table is read with whole numbers. Which dtype do torch.zeros and torch.ones give, "
     "and which has words?",
@@ -811,7 +817,7 @@ ROUNDED = (
 
 for probability in (softmax, exponentials):
     for average in (over_words, over_chosen):
-        LOSS_PER_WORD.slip("the log is taken of a probability that rounds to 0 or is NaN", ROUNDED)(
+        LOSS_PER_WORD.misconception("the log is taken of a probability that rounds to 0 or is NaN", ROUNDED)(
             averaged(average, probability)
         )
 
@@ -822,7 +828,7 @@ def over_all_places(loss, mask):
 
 COUNTED = "The padding's terms are 0, but they are still counted. By what is the sum to be divided?"
 for probability in (None, softmax, exponentials):
-    LOSS_PER_WORD.slip("the places of padding are counted in the average", COUNTED)(
+    LOSS_PER_WORD.misconception("the places of padding are counted in the average", COUNTED)(
         averaged(over_all_places, probability)
     )
 
@@ -832,7 +838,7 @@ def not_left_out(loss, mask):
 
 
 for probability in (None, softmax, exponentials):
-    LOSS_PER_WORD.slip(
+    LOSS_PER_WORD.misconception(
         "the padding is not left out",
         "Where the mask is False there is no word, so there is no loss. Look at what is multiplied, or "
         "picked, before the average.",
@@ -857,7 +863,7 @@ def at_least(small):
 
 for small in (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12, 1e-15, 1e-16, 1e-20, 1e-30):
     for form in (raised_by, at_least):
-        LOSS_PER_WORD.slip(
+        LOSS_PER_WORD.misconception(
             "a small number hides that a probability rounds to 0",
             "Then no loss can be larger than minus the log of that number, however wrong the model is. " + ROUNDED,
         )(form(small))
@@ -872,21 +878,21 @@ EACH = (
     "at once."
 )
 
-LOSS_PER_WORD.slip("each sentence is averaged alone", EACH)(averaged(sentence_by_sentence))
+LOSS_PER_WORD.misconception("each sentence is averaged alone", EACH)(averaged(sentence_by_sentence))
 
 
 def sentence_by_sentence_nan(loss, mask):
     return ((loss * mask).sum(1) / mask.sum(1)).mean()
 
 
-LOSS_PER_WORD.slip("each sentence is averaged alone", EACH)(averaged(sentence_by_sentence_nan))
+LOSS_PER_WORD.misconception("each sentence is averaged alone", EACH)(averaged(sentence_by_sentence_nan))
 
 
 def over_sentences(loss, mask):
     return (loss * mask).sum() / len(loss)
 
 
-LOSS_PER_WORD.slip(
+LOSS_PER_WORD.misconception(
     "the sum is divided by the number of sentences", "The loss is one of a *word*. How many words are there?"
 )(averaged(over_sentences))
 
@@ -895,7 +901,7 @@ def summed(loss, mask):
     return loss[mask].sum()
 
 
-LOSS_PER_WORD.slip(
+LOSS_PER_WORD.misconception(
     "the losses are summed, not averaged",
     "A batch of more words would have a larger loss, though the model is no worse.",
 )(averaged(summed))
@@ -905,19 +911,19 @@ def of_padding(loss, mask):
     return loss[~mask].mean()
 
 
-LOSS_PER_WORD.slip(
+LOSS_PER_WORD.misconception(
     "the mask is the wrong way round", "True means that a word stands there. Yours averages over the padding."
 )(averaged(of_padding))
 
 
-@LOSS_PER_WORD.slip(
+@LOSS_PER_WORD.misconception(
     "the softmax is taken twice", "Cross-entropy functions of torch want scores, and take the softmax themselves."
 )
 def softmax_twice(logits, words, mask):
     return over_chosen(each_loss(logits.softmax(-1), words), mask)
 
 
-@LOSS_PER_WORD.slip(
+@LOSS_PER_WORD.misconception(
     "the softmax runs over the places of the sentence",
     "At each place the probabilities of all words of the vocabulary sum to 1. Which axis is that?",
 )
@@ -925,7 +931,7 @@ def over_places(logits, words, mask):
     return over_chosen(each_loss(logits, words, 1), mask)
 
 
-@LOSS_PER_WORD.slip(
+@LOSS_PER_WORD.misconception(
     "padding is told by the number 0, not by the mask",
     "At padding words may hold any number, and 0 may be the number of a word. What tells the two apart?",
 )
@@ -942,13 +948,13 @@ def of_exponentials(average):
 
 
 for average in (over_words, over_chosen):
-    LOSS_PER_WORD.slip(
+    LOSS_PER_WORD.misconception(
         "exp of a large score is infinite",
         "exp(100) is too large for float32. Is there a function of torch that gives the log of a sum of exp in one go?",
     )(of_exponentials(average))
 
 
-@LOSS_PER_WORD.slip(
+@LOSS_PER_WORD.misconception(
     "the largest score is that of the whole batch, not of the place",
     "Far below it, every exponential of a place rounds to 0. Is there a function of torch that does all this?",
 )
@@ -958,7 +964,7 @@ def one_largest(logits, words, mask):
     return (powers - scores.gather(-1, right[:, None])[:, 0]).mean()
 
 
-@LOSS_PER_WORD.slip(
+@LOSS_PER_WORD.misconception(
     "the scores are taken for log-probabilities",
     "F.nll_loss, and a formula with -log p, want the log of a probability. What makes probabilities of scores?",
 )
@@ -971,12 +977,12 @@ def of_base(base):
 
 
 for base in (2, 10):
-    LOSS_PER_WORD.slip("the log is not the natural one", "The loss is asked for in nats: the log to the base e.")(
-        of_base(base)
-    )
+    LOSS_PER_WORD.misconception(
+        "the log is not the natural one", "The loss is asked for in nats: the log to the base e."
+    )(of_base(base))
 
 
-@LOSS_PER_WORD.slip("the sign is wrong", "The log of a probability is negative; a loss is not.")
+@LOSS_PER_WORD.misconception("the sign is wrong", "The log of a probability is negative; a loss is not.")
 def without_sign(logits, words, mask):
     return -loss_right(logits, words, mask)
 

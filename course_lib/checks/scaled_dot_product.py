@@ -78,26 +78,28 @@ def over_axis(axis):
     return answer
 
 
-MASKED_SOFTMAX.slip(
+MASKED_SOFTMAX.misconception(
     "the softmax runs over the rows", "Each *row* must sum to 1: a row is one query, its entries are the keys."
 )(over_axis(-2))
-MASKED_SOFTMAX.slip(
+MASKED_SOFTMAX.misconception(
     "the softmax runs over the first axis",
     "Count axes from the end: keys are the last one, however many stand before it.",
 )(over_axis(0))
-MASKED_SOFTMAX.slip(
+MASKED_SOFTMAX.misconception(
     "the softmax runs over axis 1",
     "That is the last axis of a table with two axes, but not of four. Count from the end.",
 )(over_axis(1))
 
 
-@MASKED_SOFTMAX.slip("one softmax runs over all rows together", "Each *row* must sum to 1, not all of them together.")
+@MASKED_SOFTMAX.misconception(
+    "one softmax runs over all rows together", "Each *row* must sum to 1, not all of them together."
+)
 def over_everything(scores, mask):
     closed = scores.masked_fill(~mask, -torch.inf)
     return F.softmax(closed.flatten(), 0).view(scores.shape).nan_to_num(0.0)
 
 
-@MASKED_SOFTMAX.slip(
+@MASKED_SOFTMAX.misconception(
     "the mask comes after the softmax",
     "Then the weights of a row no longer sum to 1: what is closed has taken its share already.",
 )
@@ -105,7 +107,7 @@ def mask_after(scores, mask):
     return F.softmax(scores, -1) * mask
 
 
-@MASKED_SOFTMAX.slip("the mask is not used", "Closed places still get weight.")
+@MASKED_SOFTMAX.misconception("the mask is not used", "Closed places still get weight.")
 def without_mask(scores, mask):
     return F.softmax(scores, -1)
 
@@ -115,13 +117,15 @@ def other_way_round(scores, mask, value=-torch.inf, nothing=0.0):
 
 
 for form in (other_way_round, partial(other_way_round, nothing=torch.nan), partial(other_way_round, value=-1e9)):
-    MASKED_SOFTMAX.slip("the mask is the wrong way round", "True means *may* attend. Yours closes what is open.")(form)
+    MASKED_SOFTMAX.misconception(
+        "the mask is the wrong way round", "True means *may* attend. Yours closes what is open."
+    )(form)
 
 
 NOTHING = "What should a row come to that may look at nothing? Do the case with mask [[False, False]] by hand."
 
 
-@MASKED_SOFTMAX.slip("a row with nothing to look at gives NaN", NOTHING)
+@MASKED_SOFTMAX.misconception("a row with nothing to look at gives NaN", NOTHING)
 def leaves_nan(scores, mask):
     return F.softmax(scores.masked_fill(~mask, -torch.inf), -1)
 
@@ -138,7 +142,7 @@ ALL_CLOSED = (
     "~ turns True and False round, and of a number it makes another number. Or is −∞ multiplied by the mask? 0 · ∞ is NaN, "
     "of which nan_to_num makes 0."
 )
-MASKED_SOFTMAX.slip("every weight is 0, as if all places were closed", ALL_CLOSED)(infinity_multiplied)
+MASKED_SOFTMAX.misconception("every weight is 0, as if all places were closed", ALL_CLOSED)(infinity_multiplied)
 
 
 def one_largest(scores, mask, closed=True):
@@ -150,15 +154,17 @@ def one_largest(scores, mask, closed=True):
 
 LARGEST_OF_ALL = "Far below it, every exponential of a row rounds to 0. Which scores does a row's softmax look at?"
 for form in (one_largest, partial(one_largest, closed=False)):
-    MASKED_SOFTMAX.slip("the largest score is that of the whole table, not of the row", LARGEST_OF_ALL)(form)
+    MASKED_SOFTMAX.misconception("the largest score is that of the whole table, not of the row", LARGEST_OF_ALL)(form)
 
 
-@MASKED_SOFTMAX.slip("those are the logarithms of the weights", "Weights lie between 0 and 1. Which softmax is called?")
+@MASKED_SOFTMAX.misconception(
+    "those are the logarithms of the weights", "Weights lie between 0 and 1. Which softmax is called?"
+)
 def logarithms(scores, mask):
     return F.log_softmax(scores.masked_fill(~mask, -torch.inf), -1)
 
 
-@MASKED_SOFTMAX.slip("closed scores become 0", "A score of 0 is a score like any other: exp(0) is 1.")
+@MASKED_SOFTMAX.misconception("closed scores become 0", "A score of 0 is a score like any other: exp(0) is 1.")
 def times_mask(scores, mask):
     return F.softmax(scores * mask, -1)
 
@@ -175,7 +181,7 @@ FORMS = (filled, added)
 HUGE = (-1e6, -1e7, -1e8, -1e9, -1e10, -1e20, torch.finfo(torch.float32).min)
 STILL_WEIGHT = "If all are closed by the same finite penalty, none stands back. " + NOTHING
 for form in (empty_rows_open, *(partial(form, value) for value, form in product(HUGE, FORMS))):
-    MASKED_SOFTMAX.slip("a row with nothing to look at still gets weight", STILL_WEIGHT)(form)
+    MASKED_SOFTMAX.misconception("a row with nothing to look at still gets weight", STILL_WEIGHT)(form)
 
 
 def shared_out_again(scores, mask, nothing=torch.nan):
@@ -186,7 +192,7 @@ def shared_out_again(scores, mask, nothing=torch.nan):
 TAKE_PART = "closed places still take part before they are removed"
 LEAVES_NOTHING = "Where a closed score is far above the open ones, it leaves them nothing. Close it before any exponential, by a number that no score reaches."
 for value in (torch.nan, 0.0):
-    MASKED_SOFTMAX.slip(TAKE_PART, LEAVES_NOTHING)(partial(shared_out_again, nothing=value))
+    MASKED_SOFTMAX.misconception(TAKE_PART, LEAVES_NOTHING)(partial(shared_out_again, nothing=value))
 
 
 def empty_rows_zeroed(form, value, scores, mask):
@@ -207,7 +213,9 @@ AFTERWARDS = [
 ]
 LAST = partial(closed_zeroed, added)
 for value, form in product(LEAKY, [*AFTERWARDS, LAST]):
-    MASKED_SOFTMAX.slip("the penalty is finite, and a closed place still takes weight", LEAKS)(partial(form, value))
+    MASKED_SOFTMAX.misconception("the penalty is finite, and a closed place still takes weight", LEAKS)(
+        partial(form, value)
+    )
 
 
 SMALL = (-20.0, -50.0, -100.0, -1e3, -1e4, -1e5)
@@ -216,9 +224,9 @@ REACHED = (
     "number can no score reach?"
 )
 for value, form in (*product(SMALL, AFTERWARDS), *product(HUGE, AFTERWARDS[2:])):
-    MASKED_SOFTMAX.slip("the penalty is finite, and some scores reach it", REACHED)(partial(form, value))
+    MASKED_SOFTMAX.misconception("the penalty is finite, and some scores reach it", REACHED)(partial(form, value))
 for value in SMALL:
-    MASKED_SOFTMAX.slip(TAKE_PART, LEAVES_NOTHING)(partial(LAST, value))
+    MASKED_SOFTMAX.misconception(TAKE_PART, LEAVES_NOTHING)(partial(LAST, value))
 
 
 def closed_powers(powers, mask):
@@ -231,7 +239,7 @@ def naive_exponential(scores, mask, nothing=torch.nan, close=torch.mul):
 
 
 for value, close in product((torch.nan, 0.0), (torch.mul, closed_powers)):
-    MASKED_SOFTMAX.slip(
+    MASKED_SOFTMAX.misconception(
         "large scores overflow",
         "exp(100) is too large for float32. What may be subtracted from all scores of a row without changing its softmax?",
     )(partial(naive_exponential, nothing=value, close=close))
@@ -273,26 +281,26 @@ def triangle(queries, keys, offset=None, upper=False, diagonal=0):
 AT_THE_LAST = "The queries are the *last* words of the text: the last query stands at the last key. At which key stands query 0, if there are 2 queries and 4 keys?"
 
 
-@CAUSAL_MASK.slip("the first query stands at the first key", AT_THE_LAST)
+@CAUSAL_MASK.misconception("the first query stands at the first key", AT_THE_LAST)
 def from_the_first(queries, keys):
     return triangle(queries, keys, offset=0)
 
 
-CAUSAL_MASK.slip(
+CAUSAL_MASK.misconception(
     "no query may look at its own word",
     "A query may look at the key of its own place, too: what it must not see comes after it.",
 )(partial(triangle, diagonal=-1))
-CAUSAL_MASK.slip(
+CAUSAL_MASK.misconception(
     "each query sees one word too many",
     "The first word after the query is open. It is the very word that a model must predict.",
 )(partial(triangle, diagonal=1))
-CAUSAL_MASK.slip(
+CAUSAL_MASK.misconception(
     "the mask is transposed: what comes after is open",
     "A row is a query. Which entries of row 0 are open, those to its left or those to its right?",
 )(partial(triangle, upper=True))
 
 
-@CAUSAL_MASK.slip(
+@CAUSAL_MASK.misconception(
     "the rows are keys and the columns are queries",
     "The axes are (1, 1, query, key): a row for each query, a column for each key.",
 )
@@ -300,12 +308,14 @@ def keys_by_queries(queries, keys):
     return triangle(queries, keys).mT
 
 
-@CAUSAL_MASK.slip("the mask is the wrong way round", "True means *may* attend. Yours is True where it must not.")
+@CAUSAL_MASK.misconception(
+    "the mask is the wrong way round", "True means *may* attend. Yours is True where it must not."
+)
 def forbidden(queries, keys):
     return ~triangle(queries, keys)
 
 
-@CAUSAL_MASK.slip(
+@CAUSAL_MASK.misconception(
     "True means forbidden, and the first query stands at the first key",
     "Two things: True means *may* attend; and the last query stands at the last key.",
 )
@@ -313,19 +323,19 @@ def forbidden_from_the_first(queries, keys):
     return ~triangle(queries, keys, offset=0)
 
 
-@CAUSAL_MASK.slip("there is a row for each key", "Only the last words ask. How many rows has the table?")
+@CAUSAL_MASK.misconception("there is a row for each key", "Only the last words ask. How many rows has the table?")
 def square(queries, keys):
     return triangle(keys, keys)
 
 
-@CAUSAL_MASK.slip(
+@CAUSAL_MASK.misconception(
     "the two axes in front are missing", "Scores have four axes, and so has their mask: (1, 1, query, key)."
 )
 def two_axes(queries, keys):
     return triangle(queries, keys)[0, 0]
 
 
-@CAUSAL_MASK.slip("the offset has the wrong sign", AT_THE_LAST)
+@CAUSAL_MASK.misconception("the offset has the wrong sign", AT_THE_LAST)
 def offset_other_sign(queries, keys):
     return triangle(queries, keys, offset=queries - keys)
 
@@ -409,7 +419,7 @@ def undivided(query, key, value):
     return query @ key.mT
 
 
-ATTENTION.slip(
+ATTENTION.misconception(
     "the scores are not divided by √d_k",
     "Compare your scores with the formula: the dot products are still as large as they came.",
 )(attention_wrong(undivided))
@@ -419,16 +429,16 @@ def by_size(query, key, value):
     return query @ key.mT / query.shape[-1]
 
 
-ATTENTION.slip("the scores are divided by d_k, not by its root", "For d_k = 4, by which number must they be divided?")(
-    attention_wrong(by_size)
-)
+ATTENTION.misconception(
+    "the scores are divided by d_k, not by its root", "For d_k = 4, by which number must they be divided?"
+)(attention_wrong(by_size))
 
 
 def by_model_size(query, key, value):
     return query @ key.mT / sqrt(query.shape[1] * query.shape[-1])
 
 
-ATTENTION.slip(
+ATTENTION.misconception(
     "the root is that of d_model, not of d_k",
     "How many products does one dot product add up? The other heads do not take part in it.",
 )(attention_wrong(by_model_size))
@@ -451,7 +461,7 @@ def by_sentences(query, key, value):
 
 
 for what, divided in (("keys", by_keys), ("queries", by_queries), ("heads", by_heads), ("sentences", by_sentences)):
-    ATTENTION.slip(
+    ATTENTION.misconception(
         f"the root is that of the number of {what}",
         "Print the four lengths of query.shape with their names beside them. The root belongs to how long a vector is, not to how many there are.",
     )(attention_wrong(divided))
@@ -461,7 +471,7 @@ def by_two(query, key, value):
     return query @ key.mT / 2
 
 
-ATTENTION.slip(
+ATTENTION.misconception(
     "the root is 2, whatever the size",
     "2 is the root for queries and keys of four numbers. The function gets others, too.",
 )(attention_wrong(by_two))
@@ -471,7 +481,7 @@ def by_value_size(query, key, value):
     return query @ key.mT / sqrt(value.shape[-1])
 
 
-ATTENTION.slip(
+ATTENTION.misconception(
     "the root is that of the values' size",
     "A dot product adds up the numbers of a query and a key. The values may be of another size.",
 )(attention_wrong(by_value_size))
@@ -481,12 +491,12 @@ def multiplied(query, key, value):
     return query @ key.mT * sqrt(query.shape[-1])
 
 
-ATTENTION.slip("the scores are multiplied by √d_k", "Should scores become larger or smaller?")(
+ATTENTION.misconception("the scores are multiplied by √d_k", "Should scores become larger or smaller?")(
     attention_wrong(multiplied)
 )
 
 
-@ATTENTION.slip(
+@ATTENTION.misconception(
     "the root comes after the softmax", "Divided weights no longer sum to 1. Where in the formula does the root stand?"
 )
 def root_after(query, key, value, mask):
@@ -494,31 +504,31 @@ def root_after(query, key, value, mask):
     return [weights @ value, weights]
 
 
-@ATTENTION.slip("the output is divided, not the scores", "Where in the formula does the root stand?")
+@ATTENTION.misconception("the output is divided, not the scores", "Where in the formula does the root stand?")
 def root_after_weights(query, key, value, mask):
     weights = softmax_right(query @ key.mT, mask)
     return [weights @ value / sqrt(query.shape[-1]), weights]
 
 
-ATTENTION.slip(
+ATTENTION.misconception(
     "the softmax runs over the queries",
     "Each row of the weights must sum to 1: a row is a query, its entries are the keys.",
 )(attention_wrong(weigh=over_axis(-2)))
 for axis in (1, 0):
-    ATTENTION.slip(
+    ATTENTION.misconception(
         "the softmax runs over the heads or the batch",
         "The axes are (batch, head, query, key). Over which of them should the weights sum to 1?",
     )(attention_wrong(weigh=over_axis(axis)))
-ATTENTION.slip(
+ATTENTION.misconception(
     "the mask comes after the softmax",
     "Then the weights of a row no longer sum to 1: what is closed has taken its share already.",
 )(attention_wrong(weigh=mask_after))
-ATTENTION.slip("the mask is not used", "Closed places still get weight.")(attention_wrong(weigh=without_mask))
+ATTENTION.misconception("the mask is not used", "Closed places still get weight.")(attention_wrong(weigh=without_mask))
 for form in (other_way_round, partial(other_way_round, nothing=torch.nan), partial(other_way_round, value=-1e9)):
-    ATTENTION.slip("the mask is the wrong way round", "True means *may* attend. Yours closes what is open.")(
+    ATTENTION.misconception("the mask is the wrong way round", "True means *may* attend. Yours closes what is open.")(
         attention_wrong(weigh=form)
     )
-ATTENTION.slip(
+ATTENTION.misconception(
     "the mask is transposed: it closes rows, not columns",
     "Padding must not be *looked at*. In which axis of (query, key) does it stand then?",
 )(attention_wrong(masked=lambda mask: mask.mT))
@@ -528,7 +538,7 @@ def both_axes(mask):
     return mask & mask.mT if mask.shape[-2] == 1 else mask
 
 
-ATTENTION.slip(
+ATTENTION.misconception(
     "the mask closes the rows of the padding as well",
     "Close only what is asked for: the mask says nothing of who looks. An axis of length 1 means that all queries are alike.",
 )(attention_wrong(masked=both_axes))
@@ -538,7 +548,7 @@ def first_sentence(mask):
     return mask[:1]
 
 
-ATTENTION.slip(
+ATTENTION.misconception(
     "all sentences get the mask of the first",
     "Each sentence has its own row in the mask's batch axis. Which index drops it?",
 )(attention_wrong(masked=first_sentence))
@@ -548,43 +558,43 @@ def first_head(mask):
     return mask[:, :1]
 
 
-ATTENTION.slip(
+ATTENTION.misconception(
     "all heads get the mask of the first", "A mask may differ from head to head. Which index drops that axis?"
 )(attention_wrong(masked=first_head))
-ATTENTION.slip("closed scores become 0", "A score of 0 is a score like any other: exp(0) is 1.")(
+ATTENTION.misconception("closed scores become 0", "A score of 0 is a score like any other: exp(0) is 1.")(
     attention_wrong(weigh=times_mask)
 )
-ATTENTION.slip(
+ATTENTION.misconception(
     "a query with nothing to look at gives NaN",
     "The softmax of nothing but −∞ is 0/0. What should such a query get? Your masked_softmax knows.",
 )(attention_wrong(weigh=leaves_nan))
-ATTENTION.slip("every weight is 0, as if all places were closed", ALL_CLOSED)(
+ATTENTION.misconception("every weight is 0, as if all places were closed", ALL_CLOSED)(
     attention_wrong(weigh=infinity_multiplied)
 )
 for form in (one_largest, partial(one_largest, closed=False)):
-    ATTENTION.slip("the largest score is that of the whole table, not of the row", LARGEST_OF_ALL)(
+    ATTENTION.misconception("the largest score is that of the whole table, not of the row", LARGEST_OF_ALL)(
         attention_wrong(weigh=form)
     )
 for form in (empty_rows_open, *(partial(form, value) for value, form in product(HUGE, FORMS))):
-    ATTENTION.slip(
+    ATTENTION.misconception(
         "a query with nothing to look at still gets weight",
         "If all keys are closed by the same finite penalty, none stands back. What should such a query get? Your masked_softmax knows.",
     )(attention_wrong(weigh=form))
 for value, form in product(LEAKY, [*AFTERWARDS, LAST]):
-    ATTENTION.slip("the penalty is finite, and a closed place still takes weight", LEAKS)(
+    ATTENTION.misconception("the penalty is finite, and a closed place still takes weight", LEAKS)(
         attention_wrong(weigh=partial(form, value))
     )
 for value, form in product(SMALL, [*AFTERWARDS, LAST]):
-    ATTENTION.slip("the penalty is finite, and some scores reach it", REACHED)(
+    ATTENTION.misconception("the penalty is finite, and some scores reach it", REACHED)(
         attention_wrong(weigh=partial(form, value))
     )
-ATTENTION.slip(
+ATTENTION.misconception(
     "the weights come before the output", "Both are there, in the other order: the output first, then the weights."
 )(attention_wrong(give=lambda w, v: [w, w @ v]))
-ATTENTION.slip("only the output is returned", "Two things are asked for: the output, then the weights.")(
+ATTENTION.misconception("only the output is returned", "Two things are asked for: the output, then the weights.")(
     attention_wrong(give=lambda w, v: w @ v)
 )
-ATTENTION.slip("only the weights are returned", "Two things are asked for: the output, then the weights.")(
+ATTENTION.misconception("only the weights are returned", "Two things are asked for: the output, then the weights.")(
     attention_wrong(give=lambda w, v: w)
 )
 
@@ -690,7 +700,7 @@ def look_wrong(itself=True, ratio=False, divide=sqrt, zero=False, give=lambda w,
 
 
 for zero in (False, True):
-    LOOK.slip(
+    LOOK.misconception(
         "the numbers are still those of the article",
         "Three things are to be mended: who is looked at, what makes weights of scores, and how large the scores are.",
     )(look_wrong(False, True, zero=zero))
@@ -698,11 +708,11 @@ for zero in (False, True):
 
 LEFT_OUT = "Which words does the article let it look at? A word may look at itself like at any other."
 for zero in (False, True):
-    LOOK.slip("the word itself is left out", LEFT_OUT)(look_wrong(False, zero=zero))
+    LOOK.misconception("the word itself is left out", LEFT_OUT)(look_wrong(False, zero=zero))
 
 
 RATIO = "A share of the sum is no softmax: it breaks as soon as a score is negative, or all are 0."
-LOOK.slip("the weights are a plain ratio, not a softmax", RATIO)(look_wrong(True, True))
+LOOK.misconception("the weights are a plain ratio, not a softmax", RATIO)(look_wrong(True, True))
 
 
 def one(number):
@@ -710,9 +720,9 @@ def one(number):
 
 
 UNDIVIDED = "Look at the scores once more: a dot product of long vectors is large merely because they are long."
-LOOK.slip("the scores are not divided by √d_k", UNDIVIDED)(look_wrong(divide=one))
+LOOK.misconception("the scores are not divided by √d_k", UNDIVIDED)(look_wrong(divide=one))
 for zero in (False, True):
-    LOOK.slip("the word itself is left out, and the root is missing", f"{LEFT_OUT} {UNDIVIDED}")(
+    LOOK.misconception("the word itself is left out, and the root is missing", f"{LEFT_OUT} {UNDIVIDED}")(
         look_wrong(False, divide=one, zero=zero)
     )
 
@@ -721,7 +731,7 @@ def itself_number(number):
     return number
 
 
-LOOK.slip(
+LOOK.misconception(
     "the scores are divided by d_k, not by its root", "For four numbers, by which number must the scores be divided?"
 )(look_wrong(divide=itself_number))
 
@@ -730,12 +740,12 @@ def two(number):
     return 2.0
 
 
-LOOK.slip(
+LOOK.misconception(
     "the root is 2, whatever the words", "Two is the root for words of four numbers. The function gets others, too."
 )(look_wrong(divide=two))
 
 
-@LOOK.slip(
+@LOOK.misconception(
     "all words look, not only the one asked for",
     "Only the row of `who` is wanted: one output, and one list of weights.",
 )
@@ -744,7 +754,7 @@ def look_all(words, who):
     return [weights @ words, weights]
 
 
-@LOOK.slip(
+@LOOK.misconception(
     "the root is that of the number of words", "How many numbers has a word? That is not how many words there are."
 )
 def look_divides_by_words(words, who):
@@ -752,13 +762,15 @@ def look_divides_by_words(words, who):
     return [weights @ words, weights]
 
 
-@LOOK.slip("the root comes after the softmax", "Divided weights no longer sum to 1. Which line should be divided?")
+@LOOK.misconception(
+    "the root comes after the softmax", "Divided weights no longer sum to 1. Which line should be divided?"
+)
 def look_divides_weights(words, who):
     weights = (words @ words[who]).softmax(0) / sqrt(words.shape[1])
     return [weights @ words, weights]
 
 
-@LOOK.slip(
+@LOOK.misconception(
     "the word itself is left out of the output", "The weights are those of all words. Is the sum over all of them, too?"
 )
 def look_sums_the_others(words, who):
@@ -766,7 +778,7 @@ def look_sums_the_others(words, who):
     return [output - weights[who] * words[who], weights]
 
 
-@LOOK.slip(
+@LOOK.misconception(
     "the weights are in another order",
     "The weights are wanted in the order of the words: the first belongs to the first word, whoever looks.",
 )
@@ -775,17 +787,17 @@ def look_puts_itself_last(words, who):
     return [output, torch.cat([weights[:who], weights[who + 1 :], weights[who : who + 1]])]
 
 
-@LOOK.slip("its own score is set to 0", "The word's score with itself is a dot product like the others.")
+@LOOK.misconception("its own score is set to 0", "The word's score with itself is a dot product like the others.")
 def look_closes_itself(words, who):
     scores = words @ words[who] / sqrt(words.shape[1])
     scores[who] = 0.0
     return [scores.softmax(0) @ words, scores.softmax(0)]
 
 
-LOOK.slip(
+LOOK.misconception(
     "the weights come before the output", "Both are there, in the other order: the output first, then the weights."
 )(look_wrong(give=lambda w, v: [w, w @ v]))
-LOOK.slip("only the output is returned", "Two things are asked for: the output, then the weights.")(
+LOOK.misconception("only the output is returned", "Two things are asked for: the output, then the weights.")(
     look_wrong(give=lambda w, v: w @ v)
 )
 

@@ -64,27 +64,29 @@ def in_training(change):
     return answer
 
 
-DROPPED.slip(
+DROPPED.misconception(
     "nothing makes up for what is dropped", "Add up what comes out over many draws: is a number on average what it was?"
 )(in_training(lambda x, kept, share: x * kept))
-DROPPED.slip(
+DROPPED.misconception(
     "it is multiplied by 1 − share, not divided",
     "What is left must make up for what is gone. Does it get larger or smaller?",
 )(in_training(lambda x, kept, share: x * kept * (1 - share)))
-DROPPED.slip("it is divided by share", "Of what share are the numbers that *stay*?")(
+DROPPED.misconception("it is divided by share", "Of what share are the numbers that *stay*?")(
     in_training(lambda x, kept, share: torch.where(kept, x / share, 0.0))
 )
-DROPPED.slip("it drops what should stay", "In kept, True means that the number stays.")(
+DROPPED.misconception("it drops what should stay", "In kept, True means that the number stays.")(
     in_training(lambda x, kept, share: dropped_right(x, ~kept, share, True))
 )
 
 
-@DROPPED.slip("it drops at inference too", "The trained model should use all that it has. What is `training` for?")
+@DROPPED.misconception(
+    "it drops at inference too", "The trained model should use all that it has. What is `training` for?"
+)
 def always_dropped(x, kept, share, training):
     return dropped_right(x, kept, share, True)
 
 
-@DROPPED.slip(
+@DROPPED.misconception(
     "it scales both in training and at inference",
     "One of the two makes up for the other, so one is too many. At inference x should go through as it is.",
 )
@@ -92,7 +94,7 @@ def scaled_twice(x, kept, share, training):
     return dropped_right(x, kept, share, True) if training else x * (1 - share)
 
 
-@DROPPED.slip(
+@DROPPED.misconception(
     "it scales both in training and at inference",
     "One of the two makes up for the other, so one is too many. At inference x should go through as it is.",
 )
@@ -103,12 +105,12 @@ def divided_twice(x, kept, share, training):
 PAPER_OF_2014 = "That is how the paper of 2014 has it. Here, as in torch, training does all of it: at inference x goes through as it is."
 
 
-@DROPPED.slip("it scales at inference instead of in training", PAPER_OF_2014)
+@DROPPED.misconception("it scales at inference instead of in training", PAPER_OF_2014)
 def scaled_later(x, kept, share, training):
     return x * kept if training else x * (1 - share)
 
 
-@DROPPED.slip(
+@DROPPED.misconception(
     "it divides at inference instead of in training",
     "Nothing is missing at inference, so nothing is to be made up for. When is something missing?",
 )
@@ -116,7 +118,7 @@ def divided_at_inference(x, kept, share, training):
     return x * kept if training else x / (1 - share)
 
 
-@DROPPED.slip(
+@DROPPED.misconception(
     "a share of 1 leaves nothing at inference either",
     "At inference nothing is dropped, whatever the share. Which of your two conditions is looked at first?",
 )
@@ -124,15 +126,15 @@ def nothing_left(x, kept, share, training):
     return torch.zeros_like(x) if share == 1 else dropped_right(x, kept, share, training)
 
 
-DROPPED.slip(
+DROPPED.misconception(
     "a share of 1 gives NaN or an error",
     "With share = 1 there is nothing left to scale: 0/0. What should come out when everything goes?",
 )(in_training(lambda x, kept, share: x * kept / (1 - torch.tensor(share))))
-DROPPED.slip(
+DROPPED.misconception(
     "a share of 1 gives NaN or an error",
     "With share = 1 there is nothing left to scale, and 1 − share is 0. What should come out when everything goes?",
 )(in_training(lambda x, kept, share: x * kept * (1 / (1 - share))))
-DROPPED.slip(
+DROPPED.misconception(
     "it divides by the share that stayed by chance",
     "Use the probability, not what this draw came to: otherwise one number's size depends on the luck of the others.",
 )(in_training(lambda x, kept, share: x * kept / kept.to(x.dtype).mean()))
@@ -231,7 +233,7 @@ def weight_at_right(weights, words, offset):
 WEIGHT_AT = Exercise("weight_at", "taken_apart", weight_at_cases, weight_at_right, READING)
 
 
-@WEIGHT_AT.slip(
+@WEIGHT_AT.misconception(
     "it looks the other way",
     "In a row is the word that looks, in a column the word looked at. With offset −1, which column belongs to row 1?",
 )
@@ -259,13 +261,13 @@ def counting(queries, keys):
 
 
 NEITHER = "Take the case with two words and padding. Which pairs (query, key) are two words that stand so?"
-WEIGHT_AT.slip("padding is counted", NEITHER + " A padded query has weights too; they mean nothing.")(
+WEIGHT_AT.misconception("padding is counted", NEITHER + " A padded query has weights too; they mean nothing.")(
     counting(False, False)
 )
-WEIGHT_AT.slip("only padded words that are looked at are left out", NEITHER + " The row of padding has weights too.")(
-    counting(False, True)
-)
-WEIGHT_AT.slip(
+WEIGHT_AT.misconception(
+    "only padded words that are looked at are left out", NEITHER + " The row of padding has weights too."
+)(counting(False, True))
+WEIGHT_AT.misconception(
     "only padded words that look are left out",
     NEITHER + " The last word has padding after it, and the weight there is 0: should that 0 be in the mean?",
 )(counting(True, False))
@@ -287,24 +289,24 @@ def wrapped(before, after):
 
 
 ROUND = "Word 0 has no word before it. In Python place −1 is the last one, and torch.roll brings it back to the front."
-WEIGHT_AT.slip("it goes round past the end of the sentence", ROUND)(wrapped(True, False))
-WEIGHT_AT.slip("it goes round past the end of the sentence", ROUND)(wrapped(True, True))
+WEIGHT_AT.misconception("it goes round past the end of the sentence", ROUND)(wrapped(True, False))
+WEIGHT_AT.misconception("it goes round past the end of the sentence", ROUND)(wrapped(True, True))
 
 
-@WEIGHT_AT.slip(
+@WEIGHT_AT.misconception(
     "it divides by the number of all words", "The first word has no word before it. How many words have one?"
 )
 def of_all_words(weights, words, offset):
     return along(weights, words, offset)[0].sum((0, 2)) / max(1, int(words.sum()))
 
 
-WEIGHT_AT.slip(
+WEIGHT_AT.misconception(
     "every sentence counts the same",
     "The mean is over words: a sentence of five has more of them than a sentence of two.",
 )(lambda weights, words, offset: by_sentence(weights, words, offset).mean(0))
 
 
-@WEIGHT_AT.slip(
+@WEIGHT_AT.misconception(
     "it gives a number for each sentence", "One number a head is wanted, over the words of all sentences together."
 )
 def by_sentence(weights, words, offset):
@@ -312,15 +314,15 @@ def by_sentence(weights, words, offset):
     return looks.sum(2) / counted.sum(1, keepdim=True).clamp(min=1)
 
 
-WEIGHT_AT.slip("the heads are averaged too", "Which head looks there is the question. Keep the head's axis.")(
+WEIGHT_AT.misconception("the heads are averaged too", "Which head looks there is the question. Keep the head's axis.")(
     lambda weights, words, offset: weight_at_right(weights, words, offset).mean()
 )
-WEIGHT_AT.slip("it is a sum, not a mean", "The sum grows with the number of words. Of how many weights is it the sum?")(
-    lambda weights, words, offset: along(weights, words, offset)[0].sum((0, 2))
-)
+WEIGHT_AT.misconception(
+    "it is a sum, not a mean", "The sum grows with the number of words. Of how many weights is it the sum?"
+)(lambda weights, words, offset: along(weights, words, offset)[0].sum((0, 2)))
 
 
-@WEIGHT_AT.slip(
+@WEIGHT_AT.misconception(
     "with no such word it gives NaN",
     "A sentence of one word has no word before any: 0/0. The exercise says what should come out.",
 )
@@ -365,21 +367,21 @@ CUT_A_HEAD = Exercise("cut_a_head", "taken_apart", cut_cases, cut_right, CUTTING
 ACROSS = "torch computes x W^T: a column of W takes one number of what the heads found, a row makes one number of the output. "
 
 
-@CUT_A_HEAD.slip("rows are cut, not columns", ACROSS + "Where does the head's part come in?")
+@CUT_A_HEAD.misconception("rows are cut, not columns", ACROSS + "Where does the head's part come in?")
 def rows_cut(W, head, heads):
     size = W.shape[0] // heads
     there = torch.arange(W.shape[0])[:, None]
     return torch.where((there >= head * size) & (there < (head + 1) * size), 0.0, W)
 
 
-@CUT_A_HEAD.slip("rows are cut, not columns", ACROSS + "Where does the head's part come in?")
+@CUT_A_HEAD.misconception("rows are cut, not columns", ACROSS + "Where does the head's part come in?")
 def rows_of_the_columns_size(W, head, heads):
     size = W.shape[1] // heads
     there = torch.arange(W.shape[0])[:, None]
     return torch.where((there >= head * size) & (there < (head + 1) * size), 0.0, W)
 
 
-@CUT_A_HEAD.slip(
+@CUT_A_HEAD.misconception(
     "the size of a head is taken from the rows",
     "W need not be square. The heads stand side by side in what *comes in*: along which axis is that?",
 )
@@ -389,7 +391,7 @@ def size_from_the_rows(W, head, heads):
     return torch.where((there >= head * size) & (there < (head + 1) * size), 0.0, W)
 
 
-@CUT_A_HEAD.slip(
+@CUT_A_HEAD.misconception(
     "a number of every head is cut",
     "Concat puts the heads one after the other: first all numbers of head 0, then all of head 1.",
 )
@@ -397,19 +399,19 @@ def every_other(W, head, heads):
     return torch.where(torch.arange(W.shape[1]) % heads == head, 0.0, W)
 
 
-CUT_A_HEAD.slip("the other heads are cut", "Yours keeps the head that should go.")(
+CUT_A_HEAD.misconception("the other heads are cut", "Yours keeps the head that should go.")(
     lambda W, head, heads: W - cut_right(W, head, heads)
 )
 
 
-@CUT_A_HEAD.slip("heads are counted from 1", "Head 0 is the first one: where do its columns start?")
+@CUT_A_HEAD.misconception("heads are counted from 1", "Head 0 is the first one: where do its columns start?")
 def from_one(W, head, heads):
     size = W.shape[1] // heads
     there = torch.arange(W.shape[1])
     return torch.where((there >= (head - 1) * size) & (there < head * size), 0.0, W)
 
 
-@CUT_A_HEAD.slip(
+@CUT_A_HEAD.misconception(
     "the columns are taken out, not set to 0",
     "The heads still hand on as many numbers as before, so W must keep its shape.",
 )
@@ -488,14 +490,14 @@ def hiding_right(log_probability, words, unk):
 HIDING_COSTS = Exercise("hiding_costs", "taken_apart", hiding_cases, hiding_right, FOCUS, drive=with_table)
 
 
-@HIDING_COSTS.slip(
+@HIDING_COSTS.misconception(
     "the sign is turned", "A cost is what is lost: positive where the log-probability *falls* when the word is hidden."
 )
 def sign_turned(log_probability, words, unk):
     return -hiding_right(log_probability, words, unk)
 
 
-@HIDING_COSTS.slip(
+@HIDING_COSTS.misconception(
     "words stay hidden once they were",
     "Each word is hidden alone. Start from the whole sentence every time; is your copy made inside the loop?",
 )
@@ -504,7 +506,7 @@ def staying_hidden(log_probability, words, unk):
     return log_probability(words) - torch.stack([log_probability(torch.where(there <= i, unk, words)) for i in there])
 
 
-@HIDING_COSTS.slip(
+@HIDING_COSTS.misconception(
     "each word is hidden on top of those before it", "Each word is hidden alone, and compared with the whole sentence."
 )
 def last_two_compared(log_probability, words, unk):
@@ -512,7 +514,7 @@ def last_two_compared(log_probability, words, unk):
     return torch.diff(total, prepend=total.new_zeros(1))
 
 
-@HIDING_COSTS.slip(
+@HIDING_COSTS.misconception(
     "the word is taken out, not replaced",
     "Then the sentence gets shorter, and every later word stands at another place: two changes at once.",
 )
@@ -521,7 +523,7 @@ def taken_out(log_probability, words, unk):
     return log_probability(words) - torch.stack([log_probability(sentence) for sentence in shorter])
 
 
-@HIDING_COSTS.slip(
+@HIDING_COSTS.misconception(
     "every word of that kind is hidden",
     "A word that occurs twice is hidden at one place at a time: go by the place, not by the word.",
 )
@@ -530,19 +532,21 @@ def all_of_its_kind(log_probability, words, unk):
     return log_probability(words) - torch.stack([log_probability(sentence) for sentence in hidden])
 
 
-@HIDING_COSTS.slip("the word's number is taken for its place", "words[i] is *which* word it is; where it stands is i.")
+@HIDING_COSTS.misconception(
+    "the word's number is taken for its place", "words[i] is *which* word it is; where it stands is i."
+)
 def number_for_place(log_probability, words, unk):
     hidden = [words.index_fill(0, word, unk) for word in words]
     return log_probability(words) - torch.stack([log_probability(sentence) for sentence in hidden])
 
 
-@HIDING_COSTS.slip("all words but one are hidden", "Hide *one*; the others stay.")
+@HIDING_COSTS.misconception("all words but one are hidden", "Hide *one*; the others stay.")
 def all_but_one(log_probability, words, unk):
     there = torch.arange(len(words))
     return log_probability(words) - torch.stack([log_probability(torch.where(there != i, unk, words)) for i in there])
 
 
-@HIDING_COSTS.slip(
+@HIDING_COSTS.misconception(
     "probabilities are subtracted", "The difference of the *log*-probabilities is wanted, in nats. No exp is needed."
 )
 def probabilities(log_probability, words, unk):
@@ -550,7 +554,7 @@ def probabilities(log_probability, words, unk):
     return log_probability(words).exp() - hidden.exp()
 
 
-@HIDING_COSTS.slip(
+@HIDING_COSTS.misconception(
     "log-probabilities are divided",
     "Quotients of probabilities are differences of their logarithms. How much lower is it, in nats?",
 )
@@ -558,10 +562,10 @@ def quotients(log_probability, words, unk):
     return log_probability(words) / torch.stack(list(hidden_one_by_one(log_probability, words, unk)))
 
 
-HIDING_COSTS.slip("it gives what is left, not what is lost", "A cost compares: with the word, and without it.")(
-    lambda log_probability, words, unk: torch.stack(list(hidden_one_by_one(log_probability, words, unk)))
-)
-HIDING_COSTS.slip(
+HIDING_COSTS.misconception(
+    "it gives what is left, not what is lost", "A cost compares: with the word, and without it."
+)(lambda log_probability, words, unk: torch.stack(list(hidden_one_by_one(log_probability, words, unk))))
+HIDING_COSTS.misconception(
     "it hides with number 0, not with unk", "Which number <unk> has depends on the vocabulary; it comes in as unk."
 )(lambda log_probability, words, unk: hiding_right(log_probability, words, 0))
 
@@ -621,23 +625,23 @@ def shares_over(measure):
     return answer
 
 
-WORD_SHARES.slip(
+WORD_SHARES.misconception(
     "these are the weights", "A word with much weight and a short value hands on little. What do the values add?"
 )(shares_over(lambda w, dots, a, v: w))
-WORD_SHARES.slip(
+WORD_SHARES.misconception(
     "it is divided by ‖a‖, not by ‖a‖²",
     "Do the shares of a row sum to 1? Make all values ten times as long: a share must not change.",
 )(shares_over(lambda w, dots, a, v: w * dots / a.norm(dim=-1, keepdim=True)))
-WORD_SHARES.slip("it is not divided by anything", "Do the shares of a row sum to 1?")(
+WORD_SHARES.misconception("it is not divided by anything", "Do the shares of a row sum to 1?")(
     shares_over(lambda w, dots, a, v: w * dots)
 )
-WORD_SHARES.slip("the weight of the word is left out", "What a word hands on is its value *times* its weight.")(
-    shares_over(lambda w, dots, a, v: dots / a.square().sum(-1, keepdim=True))
-)
-WORD_SHARES.slip("the weight of the word is left out", "What a word hands on is its value *times* its weight.")(
-    shares_over(lambda w, dots, a, v: dots / dots.sum(-1, keepdim=True))
-)
-WORD_SHARES.slip(
+WORD_SHARES.misconception(
+    "the weight of the word is left out", "What a word hands on is its value *times* its weight."
+)(shares_over(lambda w, dots, a, v: dots / a.square().sum(-1, keepdim=True)))
+WORD_SHARES.misconception(
+    "the weight of the word is left out", "What a word hands on is its value *times* its weight."
+)(shares_over(lambda w, dots, a, v: dots / dots.sum(-1, keepdim=True)))
+WORD_SHARES.misconception(
     "all queries share one ‖a‖",
     "Each query has an output of its own, and so a length of its own. Over which axis should the squares be added?",
 )(shares_over(lambda w, dots, a, v: w * dots / a.square().sum()))
@@ -648,7 +652,7 @@ def lengths_shared(weights, dots, a, values):
     return long / long.sum(-1, keepdim=True)
 
 
-WORD_SHARES.slip(
+WORD_SHARES.misconception(
     "it compares lengths and forgets directions",
     "A long piece that points against the output takes away from it. How much of the piece lies along a?",
 )(shares_over(lengths_shared))
@@ -659,23 +663,23 @@ def made_positive(weights, dots, a, values):
     return positive / positive.sum(-1, keepdim=True)
 
 
-WORD_SHARES.slip(
+WORD_SHARES.misconception(
     "negative shares are made positive",
     "A word may pull against the output; then its share is negative, and those of the others sum to more than 1.",
 )(shares_over(made_positive))
-WORD_SHARES.slip(
+WORD_SHARES.misconception(
     "negative shares are made positive",
     "A word may pull against the output; then its share is negative, and those of the others sum to more than 1.",
 )(shares_over(lambda w, dots, a, v: (w * dots).abs() / a.square().sum(-1, keepdim=True)))
-WORD_SHARES.slip("these are cosines", "A cosine forgets how long the piece is. Do the shares of a row sum to 1?")(
-    shares_over(lambda w, dots, a, v: dots / a.norm(dim=-1, keepdim=True) / v.norm(dim=-1))
-)
-WORD_SHARES.slip("a softmax runs over them", "They are shares already and sum to 1 as they are.")(
+WORD_SHARES.misconception(
+    "these are cosines", "A cosine forgets how long the piece is. Do the shares of a row sum to 1?"
+)(shares_over(lambda w, dots, a, v: dots / a.norm(dim=-1, keepdim=True) / v.norm(dim=-1)))
+WORD_SHARES.misconception("a softmax runs over them", "They are shares already and sum to 1 as they are.")(
     lambda weights, values: shares_right(weights, values).softmax(-1)
 )
 
 
-@WORD_SHARES.slip(
+@WORD_SHARES.misconception(
     "a query that looks at nothing gives NaN",
     "Its output is the zero vector: 0/0. The exercise says what should come out.",
 )
@@ -684,9 +688,9 @@ def shares_nan(weights, values):
     return weights * (a @ values.T) / a.square().sum(-1, keepdim=True)
 
 
-WORD_SHARES.slip("rows and columns are swapped", "A row for each query, a column for each word that is looked at.")(
-    lambda weights, values: shares_right(weights, values).T
-)
+WORD_SHARES.misconception(
+    "rows and columns are swapped", "A row for each query, a column for each word that is looked at."
+)(lambda weights, values: shares_right(weights, values).T)
 
 
 ASKED = [DROPPED, LAYERS_FOR_HOPS, WEIGHT_AT, CUT_A_HEAD, RIGHT_AFTER_THE_CUT, HIDING_COSTS, WORD_SHARES]

@@ -66,7 +66,7 @@ ADD_POSITIONS = Exercise(
 )
 
 
-@ADD_POSITIONS.slip(
+@ADD_POSITIONS.misconception(
     "the code runs along the batch axis",
     "Every word of a sentence has got the same code. Which axis of x counts the words?",
 )
@@ -74,7 +74,7 @@ def along_batch(x, start):
     return x + pairs(clocks(range(start, start + x.shape[0]), x.shape[2])).to(x.dtype)[:, None]
 
 
-@ADD_POSITIONS.slip(
+@ADD_POSITIONS.misconception(
     "the table has a row for each sentence",
     "A row belongs to a word. Which number of x.shape says how many words there are?",
 )
@@ -91,11 +91,11 @@ def arranged(arrange):
     return answer
 
 
-ADD_POSITIONS.slip(
+ADD_POSITIONS.misconception(
     "all sines stand first, then all cosines",
     "The two numbers of a clock stand side by side. Write your row of position 1 beside the text's.",
 )(arranged(lambda angles: torch.cat([angles.sin(), angles.cos()], -1)))
-ADD_POSITIONS.slip(
+ADD_POSITIONS.misconception(
     "the cosine stands before the sine", "In each pair the sine comes first: position 0 begins with sin 0."
 )(arranged(lambda angles: torch.stack([angles.cos(), angles.sin()], -1).flatten(1)))
 
@@ -107,11 +107,11 @@ def with_speed(speed):
     return answer
 
 
-ADD_POSITIONS.slip(
+ADD_POSITIONS.misconception(
     "the exponent is i/d, not 2i/d",
     "In the formula i counts the clocks, of which there are d/2. What is the exponent of the last one?",
 )(with_speed(lambda pair, d: 10000.0 ** (-pair / d)))
-ADD_POSITIONS.slip(
+ADD_POSITIONS.misconception(
     "the exponent is doubled twice",
     "If your i goes 0, 2, 4, … it is the formula's 2i already. What is the second clock's exponent for d = 4?",
 )(with_speed(lambda pair, d: 10000.0 ** (-4 * pair / d)))
@@ -128,15 +128,15 @@ def by_column(times):
     return answer
 
 
-ADD_POSITIONS.slip(
+ADD_POSITIONS.misconception(
     "sine and cosine of a pair have different speeds",
     "The two numbers of a pair are one hand: they have the same angle, and so the same i.",
 )(by_column(1))
-ADD_POSITIONS.slip(
+ADD_POSITIONS.misconception(
     "the exponent counts columns, not clocks",
     "In the formula i is the number of the pair: columns 0 and 1 are clock 0, columns 2 and 3 clock 1.",
 )(by_column(2))
-ADD_POSITIONS.slip(
+ADD_POSITIONS.misconception(
     "the speeds grow from clock to clock",
     "The first clock is the fastest. Is the angle p divided by the power, or multiplied by it?",
 )(with_speed(lambda pair, d: 10000.0 ** (2 * pair / d)))
@@ -148,16 +148,16 @@ def from_0_to_1(alone):
 
 
 for alone in (0.0, None, torch.nan):
-    ADD_POSITIONS.slip(
+    ADD_POSITIONS.misconception(
         "the exponent of the last clock is 1",
         "Between 0 and 1 lie d/2 steps of 2/d, so the last exponent is less than 1. What is it for d = 4?",
     )(with_speed(from_0_to_1(alone)))
 for down in (False, True):
-    ADD_POSITIONS.slip(
+    ADD_POSITIONS.misconception(
         "the exponent is rounded to a whole number",
         "// drops what stands behind the point, and all exponents lie between 0 and 1.",
     )(with_speed(lambda pair, d, down=down: 10000.0 ** (-2 * pair // d if down else -(2 * pair // d))))
-ADD_POSITIONS.slip("the base is 1000", "Count the zeros of the base.")(
+ADD_POSITIONS.misconception("the base is 1000", "Count the zeros of the base.")(
     with_speed(lambda pair, d: 1000.0 ** (-2 * pair / d))
 )
 
@@ -171,22 +171,22 @@ def positions_at(rows):
     return answer
 
 
-ADD_POSITIONS.slip(
+ADD_POSITIONS.misconception(
     "start is not used", "The first vector of x stands at position start. Which position has the one after it?"
 )(positions_at(lambda start, n: range(n)))
-ADD_POSITIONS.slip(
+ADD_POSITIONS.misconception(
     "positions are counted from 1", "The first word of a sentence stands at position 0. What are sin 0 and cos 0?"
 )(positions_at(lambda start, n: range(start + 1, start + n + 1)))
 
 
-@ADD_POSITIONS.slip(
+@ADD_POSITIONS.misconception(
     "the code takes the vector's place", "Without x the model would know where a word stands, and not which word it is."
 )
 def only_the_code(x, start):
     return positions_right(torch.zeros_like(x), start)
 
 
-@ADD_POSITIONS.slip(
+@ADD_POSITIONS.misconception(
     "x is multiplied by √d",
     "That is done in the embedding, before x comes here. Here the code is added, and that is all.",
 )
@@ -249,7 +249,7 @@ LAYER_NORM = Exercise(
 
 
 def normed(axes=-1, correction=0, outside=False, centred=True, gained=True, root=True):
-    """A LayerNorm with one or more slips."""
+    """A LayerNorm with one or more misconceptions."""
 
     def answer(x, gain, bias, epsilon):
         over = axes(x) if callable(axes) else axes
@@ -263,42 +263,44 @@ def normed(axes=-1, correction=0, outside=False, centred=True, gained=True, root
 
 
 for outside in (True, False):  # of two faults one is named
-    LAYER_NORM.slip(
+    LAYER_NORM.misconception(
         "the squares are divided by d − 1",
         "std and var divide by d − 1 if they are not told otherwise. The formula takes the mean of the d squares.",
     )(normed(correction=1, outside=outside))
-LAYER_NORM.slip(
+LAYER_NORM.misconception(
     "epsilon stands outside the root",
     "Take the input below: is ε added to the root, or to what is under it?",
 )(normed(outside=True))
 
 
 AXIS = "The norm has mixed several vectors: one word's numbers now depend on another's. Each vector is taken by itself."
-LAYER_NORM.slip("the norm runs over the batch", AXIS)(normed(axes=0))
-LAYER_NORM.slip(
+LAYER_NORM.misconception("the norm runs over the batch", AXIS)(normed(axes=0))
+LAYER_NORM.misconception(
     "the norm runs over axis 1",
     "That is the last axis of a table, but not of a batch of sentences. Count from the end: each vector by itself.",
 )(normed(axes=1))
-LAYER_NORM.slip("the norm runs over the words", AXIS)(normed(axes=-2))
-LAYER_NORM.slip("the norm runs over a whole sentence", AXIS)(normed(axes=lambda x: tuple(range(1, x.ndim)) or (0,)))
-LAYER_NORM.slip("the mean is not subtracted", "What is divided is the deviation from the mean, not the number itself.")(
-    normed(centred=False)
+LAYER_NORM.misconception("the norm runs over the words", AXIS)(normed(axes=-2))
+LAYER_NORM.misconception("the norm runs over a whole sentence", AXIS)(
+    normed(axes=lambda x: tuple(range(1, x.ndim)) or (0,))
 )
+LAYER_NORM.misconception(
+    "the mean is not subtracted", "What is divided is the deviation from the mean, not the number itself."
+)(normed(centred=False))
 
 
-@LAYER_NORM.slip(
+@LAYER_NORM.misconception(
     "it divides by the root mean square of x", "That is another norm, RMSNorm. Here the mean is taken away first."
 )
 def root_mean_square(x, gain, bias, epsilon):
     return x / (x.square().mean(-1, keepdim=True) + epsilon).sqrt() * gain + bias
 
 
-LAYER_NORM.slip("the root is forgotten", "You divide by the variance. The standard deviation is its root.")(
+LAYER_NORM.misconception("the root is forgotten", "You divide by the variance. The standard deviation is its root.")(
     normed(root=False)
 )
 
 
-@LAYER_NORM.slip(
+@LAYER_NORM.misconception(
     "the root is taken of the standard deviation",
     "std is a root already. What stands under the root in the formula is the variance.",
 )
@@ -306,7 +308,7 @@ def root_of_deviation(x, gain, bias, epsilon):
     return (x - x.mean(-1, keepdim=True)) / (x.std(-1, correction=0, keepdim=True) + epsilon).sqrt() * gain + bias
 
 
-@LAYER_NORM.slip(
+@LAYER_NORM.misconception(
     "the squares are added up, and not divided by d",
     "The variance is the mean of the squared deviations, not their sum.",
 )
@@ -315,19 +317,19 @@ def sum_of_squares(x, gain, bias, epsilon):
     return deviation / (deviation.square().sum(-1, keepdim=True) + epsilon).sqrt() * gain + bias
 
 
-LAYER_NORM.slip("gain and bias are not used", "They come last: after the division, multiply and add.")(
+LAYER_NORM.misconception("gain and bias are not used", "They come last: after the division, multiply and add.")(
     normed(gained=False)
 )
 
 
-@LAYER_NORM.slip(
+@LAYER_NORM.misconception(
     "epsilon is not used", "Take the second input: the variance is 14/3 and epsilon 2. What is the root of their sum?"
 )
 def without_epsilon(x, gain, bias, epsilon):
     return normed()(x, gain, bias, 0.0)
 
 
-@LAYER_NORM.slip(
+@LAYER_NORM.misconception(
     "the variance is a difference of two large numbers",
     "Mean of the squares minus square of the mean is right on paper. Far from zero both are large, and float32 "
     "keeps some seven digits of each. Take the deviations first.",
@@ -408,7 +410,7 @@ PRE_NORM_LAYER = Exercise(
 )
 
 
-@PRE_NORM_LAYER.slip(
+@PRE_NORM_LAYER.misconception(
     "the norm comes after the sum, which is post-norm",
     "That is the paper's order. In pre-norm, x itself meets only sums. Which line of yours norms the sum?",
 )
@@ -417,7 +419,7 @@ def post_norm(x, mask, attend, feed, norm_1, norm_2):
     return norm_2(x + feed(x))
 
 
-@PRE_NORM_LAYER.slip(
+@PRE_NORM_LAYER.misconception(
     "the residual adds the normed vector",
     "The norm is for the part alone. Past the part goes x as it was, so it needs a name of its own.",
 )
@@ -428,20 +430,22 @@ def adds_the_normed(x, mask, attend, feed, norm_1, norm_2):
     return x + feed(x)
 
 
-@PRE_NORM_LAYER.slip("the norm stands behind the part", "What is normed is what the part gets, not what it makes.")
+@PRE_NORM_LAYER.misconception(
+    "the norm stands behind the part", "What is normed is what the part gets, not what it makes."
+)
 def norms_the_parts(x, mask, attend, feed, norm_1, norm_2):
     x = x + norm_1(attend(x, mask))
     return x + norm_2(feed(x))
 
 
-@PRE_NORM_LAYER.slip(
+@PRE_NORM_LAYER.misconception(
     "both residuals are forgotten", "Parts that make zeros must leave x as it was. What does yours return then?"
 )
 def no_residual(x, mask, attend, feed, norm_1, norm_2):
     return feed(norm_2(attend(norm_1(x), mask)))
 
 
-@PRE_NORM_LAYER.slip(
+@PRE_NORM_LAYER.misconception(
     "the residual around attention is forgotten", "What attention makes is added to x; it does not replace it."
 )
 def no_first_residual(x, mask, attend, feed, norm_1, norm_2):
@@ -449,7 +453,7 @@ def no_first_residual(x, mask, attend, feed, norm_1, norm_2):
     return x + feed(norm_2(x))
 
 
-@PRE_NORM_LAYER.slip(
+@PRE_NORM_LAYER.misconception(
     "the residual around the feed-forward part is forgotten",
     "What the feed-forward part makes is added; it does not replace what came in.",
 )
@@ -458,7 +462,7 @@ def no_second_residual(x, mask, attend, feed, norm_1, norm_2):
     return feed(norm_2(x))
 
 
-@PRE_NORM_LAYER.slip(
+@PRE_NORM_LAYER.misconception(
     "the second sum goes back to the layer's input",
     "What attention has added is lost past the feed-forward part. To which vector is feed's result added?",
 )
@@ -466,26 +470,26 @@ def adds_to_the_input(x, mask, attend, feed, norm_1, norm_2):
     return x + feed(norm_2(x + attend(norm_1(x), mask)))
 
 
-@PRE_NORM_LAYER.slip(
+@PRE_NORM_LAYER.misconception(
     "the feed-forward part reads the layer's input", "It comes after attention: it reads what attention has added to."
 )
 def feeds_the_input(x, mask, attend, feed, norm_1, norm_2):
     return x + attend(norm_1(x), mask) + feed(norm_2(x))
 
 
-@PRE_NORM_LAYER.slip("nothing is normed", "Each part gets a normed vector, each from its own norm.")
+@PRE_NORM_LAYER.misconception("nothing is normed", "Each part gets a normed vector, each from its own norm.")
 def no_norm(x, mask, attend, feed, norm_1, norm_2):
     x = x + attend(x, mask)
     return x + feed(x)
 
 
-@PRE_NORM_LAYER.slip("the first norm is forgotten", "Each part reads through its norm: attention does, too.")
+@PRE_NORM_LAYER.misconception("the first norm is forgotten", "Each part reads through its norm: attention does, too.")
 def no_first_norm(x, mask, attend, feed, norm_1, norm_2):
     x = x + attend(x, mask)
     return x + feed(norm_2(x))
 
 
-@PRE_NORM_LAYER.slip(
+@PRE_NORM_LAYER.misconception(
     "the second norm is forgotten", "Each part reads through its norm: the feed-forward part does, too."
 )
 def no_second_norm(x, mask, attend, feed, norm_1, norm_2):
@@ -498,24 +502,30 @@ def layer_by_hand(x, mask, attend, feed, norm_1, norm_2):
     return x + feed(norm_2(x))
 
 
-@PRE_NORM_LAYER.slip("the first norm is used twice", "Each part has a norm of its own, with its own gain and bias.")
+@PRE_NORM_LAYER.misconception(
+    "the first norm is used twice", "Each part has a norm of its own, with its own gain and bias."
+)
 def one_norm_twice(x, mask, attend, feed, norm_1, norm_2):
     return layer_by_hand(x, mask, attend, feed, norm_1, norm_1)
 
 
-@PRE_NORM_LAYER.slip("the two norms are exchanged", "norm_1 belongs to attention, norm_2 to the feed-forward part.")
+@PRE_NORM_LAYER.misconception(
+    "the two norms are exchanged", "norm_1 belongs to attention, norm_2 to the feed-forward part."
+)
 def norms_exchanged(x, mask, attend, feed, norm_1, norm_2):
     return layer_by_hand(x, mask, attend, feed, norm_2, norm_1)
 
 
-@PRE_NORM_LAYER.slip(
+@PRE_NORM_LAYER.misconception(
     "the mask is not handed on", "Attention is the only part where words meet, and the only one that needs the mask."
 )
 def no_mask(x, mask, attend, feed, norm_1, norm_2):
     return layer_by_hand(x, None, attend, feed, norm_1, norm_2)
 
 
-@PRE_NORM_LAYER.slip("the mask is the wrong way round", "True is where a query may look, and attend takes it so.")
+@PRE_NORM_LAYER.misconception(
+    "the mask is the wrong way round", "True is where a query may look, and attend takes it so."
+)
 def mask_turned_round(x, mask, attend, feed, norm_1, norm_2):
     return layer_by_hand(x, ~mask, attend, feed, norm_1, norm_2)
 
@@ -534,7 +544,7 @@ def norm_more(first=None, between=None, last=None):
 
 for which in (1, 2):
     for place in ("first", "between", "last"):
-        PRE_NORM_LAYER.slip(
+        PRE_NORM_LAYER.misconception(
             "there is a norm too many",
             "Two norms, one in front of each part; x itself meets none. Which of yours is x put through?",
         )(norm_more(**{place: which}))
@@ -605,7 +615,7 @@ def masked(
     there=lambda words, pad: words != pad,
     shaped=lambda mask: mask,
 ):
-    """The three masks with one or more slips.
+    """The three masks with one or more misconceptions.
 
     `closes` makes a padding mask from the words that are there: those looked at, and those that look.
     """
@@ -629,7 +639,7 @@ THREE_MASKS = Exercise(
     "three_masks", "transformer_built", mask_cases, masked(), MASKS, drive=drive_masks, banned=("course_lib.masks",)
 )
 
-THREE_MASKS.slip(
+THREE_MASKS.misconception(
     "True and False are exchanged", "True means may be looked at. Is a word that is there open or closed in your mask?"
 )(masked(shaped=torch.logical_not))
 
@@ -638,7 +648,7 @@ def rows_closed(there, looks):
     return looks[:, None, :, None]
 
 
-THREE_MASKS.slip(
+THREE_MASKS.misconception(
     "rows are closed instead of columns",
     "A row belongs to the word that looks, a column to the one that is looked at. Nobody is to look at padding.",
 )(masked(closes=rows_closed))
@@ -648,28 +658,28 @@ def rows_too(there, looks):
     return there[:, None, None] & looks[:, None, :, None]
 
 
-THREE_MASKS.slip(
+THREE_MASKS.misconception(
     "the rows of padding are closed too",
     "What padding itself collects, no word looks at. Its row may stay as open as another's.",
 )(masked(closes=rows_too))
-THREE_MASKS.slip(
+THREE_MASKS.misconception(
     "a word may not look at itself",
     "Draw the causal mask of three words. The diagonal is the word itself, which it has read.",
 )(masked(ahead=lambda m: torch.ones(m, m).tril(-1).bool()))
-THREE_MASKS.slip(
+THREE_MASKS.misconception(
     "each word sees the next one", "Draw the causal mask of three words. What may the first of them look at?"
 )(masked(ahead=lambda m: torch.ones(m, m).tril(1).bool()))
-THREE_MASKS.slip(
+THREE_MASKS.misconception(
     "the causal mask is turned round",
     "The last word may look at all, the first at itself alone. Which triangle is that?",
 )(masked(ahead=lambda m: torch.ones(m, m).triu().bool()))
-THREE_MASKS.slip(
+THREE_MASKS.misconception(
     "the decoder may look at padding",
     "The causal mask hides what lies ahead. Padding in front of the words does not lie ahead.",
 )(masked(padded=False))
 
 
-@THREE_MASKS.slip(
+@THREE_MASKS.misconception(
     "the decoder looks ahead", "Padding is closed in your mask, later words are not. The decoder needs both."
 )
 def decoder_open_ahead(source, target, pad):
@@ -677,14 +687,14 @@ def decoder_open_ahead(source, target, pad):
     return encoder, (target != pad)[:, None, None], cross
 
 
-THREE_MASKS.slip(
+THREE_MASKS.misconception(
     "cross-attention closes the target's padding",
     "In cross-attention French words look at English ones. Whose padding stands in the columns?",
 )(masked(cross_of_target=True))
-THREE_MASKS.slip(
+THREE_MASKS.misconception(
     "cross-attention is causal", "The English sentence is known to its end before the first French word is written."
 )(masked(cross_causal=True))
-THREE_MASKS.slip(
+THREE_MASKS.misconception(
     "the encoder is causal",
     "The encoder reads a sentence that is there to its end: each word may look at all the others.",
 )(masked(encoder_causal=True))
@@ -695,11 +705,11 @@ def counted_from_the_left(words, pad):
     return torch.arange(words.shape[1]) < lengths
 
 
-THREE_MASKS.slip(
+THREE_MASKS.misconception(
     "padding is thought to stand behind the words",
     "You count words and open so many places from the left. In some sentences padding stands in front.",
 )(masked(there=counted_from_the_left))
-THREE_MASKS.slip(
+THREE_MASKS.misconception(
     "padding is taken to be 0", "Which number padding has, the argument pad says. Here 0 may be a word like another."
 )(masked(there=lambda words, pad: words != 0))
 
@@ -716,11 +726,11 @@ def without_axes(keep):
     return answer
 
 
-THREE_MASKS.slip(
+THREE_MASKS.misconception(
     "the axes of heads and queries are missing",
     "A mask has four axes: sentence, head, query, key. Those that make no difference have the length 1.",
 )(without_axes(False))
-THREE_MASKS.slip(
+THREE_MASKS.misconception(
     "the axis of heads is missing", "A mask has four axes: sentence, head, query, key. Which of yours is the head?"
 )(without_axes(True))
 
@@ -736,7 +746,7 @@ def in_order(*order):
 
 
 for order in ((1, 0, 2), (0, 2, 1)):
-    THREE_MASKS.slip(
+    THREE_MASKS.misconception(
         "the masks stand in another order",
         "Look at the order in which the three are asked for: it is that of the table.",
     )(in_order(*order))
@@ -746,7 +756,7 @@ def added(mask):
     return torch.zeros(mask.shape).masked_fill(~mask, float("-inf"))
 
 
-THREE_MASKS.slip(
+THREE_MASKS.misconception(
     "the masks are to be added to the scores",
     "Zeros and minus infinities are another convention. Here a mask is True or False.",
 )(masked(shaped=added))

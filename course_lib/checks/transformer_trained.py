@@ -64,13 +64,13 @@ def ahead(by):
     return answer
 
 
-NEXT_WORD_LOSS.slip(
+NEXT_WORD_LOSS.misconception(
     "the loss is not shifted", "Each place is asked for the word that it has just read. Which word is it to predict?"
 )(ahead(0))
-NEXT_WORD_LOSS.slip(
+NEXT_WORD_LOSS.misconception(
     "the shift goes the wrong way", "Each place is asked for the word before. In which direction do sentences go on?"
 )(ahead(-1))
-NEXT_WORD_LOSS.slip(
+NEXT_WORD_LOSS.misconception(
     "the shift is made twice", "The word after the next is asked for. Has something been shifted already?"
 )(ahead(2))
 
@@ -80,12 +80,14 @@ def each(logits, words, pad):
     return F.cross_entropy(logits[:, :-1].mT, words[:, 1:], reduction="none"), words[:, 1:] != pad
 
 
-@NEXT_WORD_LOSS.slip("padding is counted", "Nobody wants to learn what comes after the end. Where is pad used?")
+@NEXT_WORD_LOSS.misconception(
+    "padding is counted", "Nobody wants to learn what comes after the end. Where is pad used?"
+)
 def counts_padding(logits, words, pad):
     return each(logits, words, pad)[0].mean()
 
 
-@NEXT_WORD_LOSS.slip(
+@NEXT_WORD_LOSS.misconception(
     "the loss of padding is set to 0, but still counted",
     "A mean divides by a number of places. By how many do you divide, and how many words are there?",
 )
@@ -94,7 +96,7 @@ def divides_by_all(logits, words, pad):
     return (loss * there).mean()
 
 
-@NEXT_WORD_LOSS.slip(
+@NEXT_WORD_LOSS.misconception(
     "it divides by one word too many in each sentence",
     "The first word of a sentence is read, but nobody is asked for it.",
 )
@@ -103,7 +105,7 @@ def divides_by_words_read(logits, words, pad):
     return (loss * there).sum() / (words != pad).sum()
 
 
-@NEXT_WORD_LOSS.slip(
+@NEXT_WORD_LOSS.misconception(
     "padding is looked for among the words that are read",
     "The last word of a sentence is no padding, but what is asked for after it is. Which of the two decides?",
 )
@@ -111,7 +113,7 @@ def masks_what_is_read(logits, words, pad):
     return each(logits, words, pad)[0][words[:, :-1] != pad].mean()
 
 
-@NEXT_WORD_LOSS.slip(
+@NEXT_WORD_LOSS.misconception(
     "it is the mean of the sentences' means", "A word of a short sentence must weigh as much as one of a long sentence."
 )
 def mean_of_means(logits, words, pad):
@@ -120,31 +122,35 @@ def mean_of_means(logits, words, pad):
     return ((loss * there).sum(1) / there.sum(1))[counted].mean()
 
 
-@NEXT_WORD_LOSS.slip(
+@NEXT_WORD_LOSS.misconception(
     "padding is taken to be 0", "Which number padding has, the argument pad says. Here 0 may be a word like another."
 )
 def padding_is_zero(logits, words, pad):
     return loss_right(logits, words, 0)
 
 
-@NEXT_WORD_LOSS.slip("it is the sum, not the mean", "By how many words do you divide?")
+@NEXT_WORD_LOSS.misconception("it is the sum, not the mean", "By how many words do you divide?")
 def sum_of_all(logits, words, pad):
     loss, there = each(logits, words, pad)
     return (loss * there).sum()
 
 
-@NEXT_WORD_LOSS.slip("it is one loss for each place, not their mean", "One number is wanted for the whole batch.")
+@NEXT_WORD_LOSS.misconception(
+    "it is one loss for each place, not their mean", "One number is wanted for the whole batch."
+)
 def each_place(logits, words, pad):
     loss, there = each(logits, words, pad)
     return loss * there
 
 
-@NEXT_WORD_LOSS.slip("the softmax is taken twice", "F.cross_entropy wants logits: it takes the softmax itself.")
+@NEXT_WORD_LOSS.misconception(
+    "the softmax is taken twice", "F.cross_entropy wants logits: it takes the softmax itself."
+)
 def softmax_twice(logits, words, pad):
     return loss_right(logits.softmax(-1), words, pad)
 
 
-@NEXT_WORD_LOSS.slip(
+@NEXT_WORD_LOSS.misconception(
     "the softmax runs over the places",
     "At each place the probabilities of all words of the vocabulary sum to 1. Which axis is the vocabulary?",
 )
@@ -153,7 +159,7 @@ def over_places(logits, words, pad):
     return -asked.gather(2, wanted[..., None])[..., 0][wanted != pad].mean()
 
 
-@NEXT_WORD_LOSS.slip(
+@NEXT_WORD_LOSS.misconception(
     "the axes were reshaped where they should have been kept in order",
     "A reshape does not exchange axes: logits of one place now stand in several rows.",
 )
@@ -161,17 +167,17 @@ def reshaped_wrongly(logits, words, pad):
     return F.cross_entropy(logits[:, :-1].mT.reshape(-1, logits.shape[-1]), words[:, 1:].flatten(), ignore_index=pad)
 
 
-@NEXT_WORD_LOSS.slip("the sign is wrong", "log p is never above 0; the loss is never below.")
+@NEXT_WORD_LOSS.misconception("the sign is wrong", "log p is never above 0; the loss is never below.")
 def other_sign(logits, words, pad):
     return -loss_right(logits, words, pad)
 
 
-@NEXT_WORD_LOSS.slip("the loss is in bits", "Take the natural logarithm.")
+@NEXT_WORD_LOSS.misconception("the loss is in bits", "Take the natural logarithm.")
 def in_bits(logits, words, pad):
     return loss_right(logits, words, pad) / torch.tensor(2.0).log()
 
 
-@NEXT_WORD_LOSS.slip(
+@NEXT_WORD_LOSS.misconception(
     "a small probability is rounded to 0, and its logarithm is −∞",
     "exp(−200) is too small for float32, but its logarithm is −200. Do not go by way of the probability.",
 )
@@ -180,7 +186,7 @@ def log_of_softmax(logits, words, pad):
     return -asked.gather(2, wanted[..., None])[..., 0][wanted != pad].mean()
 
 
-@NEXT_WORD_LOSS.slip(
+@NEXT_WORD_LOSS.misconception(
     "large logits overflow",
     "exp(100) is too large for float32. Which function of torch takes softmax and logarithm together?",
 )
@@ -215,25 +221,29 @@ def drive_writer(answer, p, echo, **settings):
     return answer(scores, **settings)
 
 
-MOST_DRAWS = 150  # of inputs, to find some that tell slips apart
+MOST_DRAWS = 150  # of inputs, to find some that tell misconceptions apart
 
 
-def told_apart(draw, right, slips, clear=lambda arguments: True, nameless=()) -> list[dict]:
-    """For each slip arguments that show it: what it gives there, neither the right answer nor another slip gives.
+def told_apart(draw, right, misconceptions, clear=lambda arguments: True, nameless=()) -> list[dict]:
+    """For each misconception arguments that show it: what it gives there, neither the right answer nor another misconception gives.
 
     Of `nameless` ones it is enough that the right answer gives something else. Where rounding could decide (`clear` is
     False), a right answer in another style might be refused.
     """
-    found, lacking = [], [*slips, *nameless]
+    found, lacking = [], [*misconceptions, *nameless]
     for _ in range(MOST_DRAWS):
         arguments = draw()
-        wanted, *named = [drive_writer(answer, **arguments) for answer in (right, *slips)]
-        shown = [slip for slip, given in zip(slips, named, strict=True) if [wanted, *named].count(given) == 1]
-        others = [slip for slip in nameless if slip in lacking]
-        shown += [slip for slip in others if drive_writer(slip, **arguments) != wanted]
+        wanted, *named = [drive_writer(answer, **arguments) for answer in (right, *misconceptions)]
+        shown = [
+            misconception
+            for misconception, given in zip(misconceptions, named, strict=True)
+            if [wanted, *named].count(given) == 1
+        ]
+        others = [misconception for misconception in nameless if misconception in lacking]
+        shown += [misconception for misconception in others if drive_writer(misconception, **arguments) != wanted]
         if not set(shown).isdisjoint(lacking) and clear(arguments):
             found.append(arguments)
-            lacking = [slip for slip in lacking if slip not in shown]
+            lacking = [misconception for misconception in lacking if misconception not in shown]
         if not lacking:
             break
     return found
@@ -251,7 +261,7 @@ def greedily(
     pick=torch.argmax,
     give=lambda words: words[1:],
 ):
-    """Greedy decoding with one or more slips."""
+    """Greedy decoding with one or more misconceptions."""
 
     def answer(scores, start, end, limit):
         words = [start]
@@ -302,49 +312,49 @@ def greedy_cases(generator: torch.Generator) -> list[Case]:
         words = int(torch.randint(4, 7, (), generator=generator))
         return dict(zip(names, (table(generator, words), 1.0, 0, 1, 8), strict=True))
 
-    slips = [greedily(history=history) for history in (newest(1), the_first, without_start)]
-    drawn = told_apart(draw, greedily(), slips, nameless=[greedily(history=newest(count)) for count in (2, 3)])
+    misconceptions = [greedily(history=history) for history in (newest(1), the_first, without_start)]
+    drawn = told_apart(draw, greedily(), misconceptions, nameless=[greedily(history=newest(count)) for count in (2, 3)])
     return cases + [Case("a model that looks at all words", arguments) for arguments in drawn]
 
 
 GREEDY_WORDS = Exercise("greedy_words", "transformer_trained", greedy_cases, greedily(), GREEDY, drive=drive_writer)
 
-GREEDY_WORDS.slip(
+GREEDY_WORDS.misconception(
     "it writes on after the end mark", "When the end mark is written, the sentence is finished. What stops your loop?"
 )(greedily(stops=False))
-GREEDY_WORDS.slip("it does not keep the limit", "A model need not ever write the end mark. What stops your loop then?")(
-    greedily(keeps_limit=False)
-)
-GREEDY_WORDS.slip(
+GREEDY_WORDS.misconception(
+    "it does not keep the limit", "A model need not ever write the end mark. What stops your loop then?"
+)(greedily(keeps_limit=False))
+GREEDY_WORDS.misconception(
     "it never stops", "Two things end a sentence: the end mark, and the limit. Your loop looks at neither."
 )(greedily(stops=False, keeps_limit=False))
-GREEDY_WORDS.slip(
+GREEDY_WORDS.misconception(
     "the start mark is counted as a written word",
     "The limit is for the words that are written, and the start mark was given.",
 )(greedily(start_counts=True))
-GREEDY_WORDS.slip("the start mark is returned too", "Only what was written is wanted. The start mark was given.")(
-    greedily(give=lambda words: words)
-)
+GREEDY_WORDS.misconception(
+    "the start mark is returned too", "Only what was written is wanted. The start mark was given."
+)(greedily(give=lambda words: words))
 
 
-@GREEDY_WORDS.slip("the end mark is left out", "The end mark was written, so it belongs to what is returned.")
+@GREEDY_WORDS.misconception("the end mark is left out", "The end mark was written, so it belongs to what is returned.")
 def without_end(scores, start, end, limit):
     return [word for word in greedily()(scores, start, end, limit) if word != end]
 
 
-GREEDY_WORDS.slip(
+GREEDY_WORDS.misconception(
     "the model is handed the last word alone",
     "The next word may depend on all before it. Hand over the whole beginning.",
 )(greedily(history=newest(1)))
-GREEDY_WORDS.slip(
+GREEDY_WORDS.misconception(
     "the model is handed the start mark alone",
     "What was written must be read before the next word. What does your model see at the second step?",
 )(greedily(history=the_first))
-GREEDY_WORDS.slip(
+GREEDY_WORDS.misconception(
     "from the second step on the start mark is not handed over",
     "The list that the model gets begins with the start mark, at every step. What does yours get at the second?",
 )(greedily(history=without_start))
-GREEDY_WORDS.slip("it takes the least likely word", "log p is negative: the likeliest word has the largest.")(
+GREEDY_WORDS.misconception("it takes the least likely word", "log p is negative: the likeliest word has the largest.")(
     greedily(pick=torch.argmin)
 )
 
@@ -368,7 +378,7 @@ def beamed(
     give=lambda words: words[1:],
     margins=None,
 ):
-    """Beam search with one or more slips. A beginning is (words, total). Notes by how much a cut was decided.
+    """Beam search with one or more misconceptions. A beginning is (words, total). Notes by how much a cut was decided.
 
     `aside`: finished sentences are put aside; there they keep a place of the beam ("place"), or take none, and the
     search ends when there are enough ("enough") or at the limit ("limit").
@@ -487,7 +497,7 @@ def beam_cases(generator: torch.Generator) -> list[Case]:
 
 @cache
 def beams_of(seed: int) -> list[Case]:
-    """Kept, since the search for inputs that tell slips apart takes a second or two."""
+    """Kept, since the search for inputs that tell misconceptions apart takes a second or two."""
     generator = torch.Generator().manual_seed(seed)
     # After <bos> 0: 2 or 3. After 2 much may come, after 3 the end 1.
     small = torch.tensor(
@@ -561,83 +571,83 @@ def beams_of(seed: int) -> list[Case]:
 
 BEAM_WORDS = Exercise("beam_words", "transformer_trained", beam_cases, beamed(), BEAM, drive=drive_writer)
 
-BEAM_WORDS.slip(
+BEAM_WORDS.misconception(
     "short sentences are favoured",
     "Every further word makes the sum smaller. By what is it to be divided, before sentences are compared?",
 )(beamed(rank=by_sum))
 
 
 PRODUCT = {"gain": exponential, "add": lambda total, gain: total * gain, "first": 1.0}
-BEAM_WORDS.slip(
+BEAM_WORDS.misconception(
     "the product of many probabilities is rounded to 0",
     "No float holds so small a number, and then all beginnings seem equal. Stay with the logarithms.",
 )(beamed(rank=lambda total, written: total ** (1 / written), **PRODUCT))
-BEAM_WORDS.slip(
+BEAM_WORDS.misconception(
     "probabilities are multiplied",
     "A product gets smaller with each word, which favours the short, and at last it is rounded to 0. What does "
     "log p do to a product?",
 )(beamed(rank=by_sum, **PRODUCT))
-BEAM_WORDS.slip(
+BEAM_WORDS.misconception(
     "probabilities are added", "The probability of a sentence is a product; its logarithm is a sum of log p."
 )(beamed(gain=exponential))
-BEAM_WORDS.slip(
+BEAM_WORDS.misconception(
     "it writes what greedy decoding writes",
     "Only one beginning goes on in each round. How many are kept, how many of those are continued, and in how many ways?",
 )(width_one)
-BEAM_WORDS.slip(
+BEAM_WORDS.misconception(
     "each beginning is continued in one way only",
     "All continuations of all beginnings compete, and two of the best may come from the same beginning.",
 )(beamed(each_continues_once=True))
-BEAM_WORDS.slip(
+BEAM_WORDS.misconception(
     "finished sentences are lost", "A beginning that ends in the end mark is not continued, but it still competes."
 )(beamed(keeps_finished=False))
-BEAM_WORDS.slip(
+BEAM_WORDS.misconception(
     "a finished sentence is continued",
     "After the end mark there is nothing more to write. What do you do with a beginning that ends in it?",
 )(beamed(finishes=False))
-BEAM_WORDS.slip(
+BEAM_WORDS.misconception(
     "the search stops at the first finished sentence",
     "Another beginning may still become better. When are all of them finished?",
 )(beamed(stops_at_first="finished"))
-BEAM_WORDS.slip(
+BEAM_WORDS.misconception(
     "the search stops at the first finished sentence",
     "Another beginning may still become better. When are all of them finished?",
 )(beamed(stops_at_first="best"))
-BEAM_WORDS.slip(
+BEAM_WORDS.misconception(
     "the beam is cut by the sum, and divided only at the end",
     "The rule ranks by log p a word in every round. What may the cut lose, if it goes by the sum?",
 )(beamed(cut=by_sum))
-BEAM_WORDS.slip(
+BEAM_WORDS.misconception(
     "a finished sentence keeps its place for good",
     "A finished sentence goes on competing: it may be cut like the others, and then its place is free again.",
 )(beamed(aside="place"))
 for aside in ("enough", "limit"):
-    BEAM_WORDS.slip(
+    BEAM_WORDS.misconception(
         "finished sentences take no place in the beam",
         "Finished or not, all compete for the same places: only so many are kept as the width allows.",
     )(beamed(aside=aside))
-BEAM_WORDS.slip(
+BEAM_WORDS.misconception(
     "unfinished sentences may not win", "At the limit the best of all that is kept is wanted, finished or not."
 )(beamed(only_finished=True))
-BEAM_WORDS.slip(
+BEAM_WORDS.misconception(
     "the start mark is counted in the length",
     "Divide by the number of words that were written; the start mark was given.",
 )(beamed(rank=lambda total, written: total / (written + 1)))
-BEAM_WORDS.slip("the start mark is returned too", "Only what was written is wanted. The start mark was given.")(
-    beamed(give=lambda words: words)
-)
+BEAM_WORDS.misconception(
+    "the start mark is returned too", "Only what was written is wanted. The start mark was given."
+)(beamed(give=lambda words: words))
 
 
-@BEAM_WORDS.slip("the end mark is left out", "The end mark was written, so it belongs to what is returned.")
+@BEAM_WORDS.misconception("the end mark is left out", "The end mark was written, so it belongs to what is returned.")
 def beam_without_end(log_p, start, end, width, limit):
     return [word for word in beamed()(log_p, start, end, width, limit) if word != end]
 
 
-BEAM_WORDS.slip(
+BEAM_WORDS.misconception(
     "the model is handed the last word alone",
     "The next word may depend on all before it. Hand over the whole beginning.",
 )(beamed(history=newest(1)))
-BEAM_WORDS.slip(
+BEAM_WORDS.misconception(
     "from the second step on the start mark is not handed over",
     "The list that the model gets begins with the start mark, at every step. What does yours get at the second?",
 )(beamed(history=without_start))
@@ -694,7 +704,7 @@ def worth(
     gathered=lambda values: values,
     of=lambda seeds: seeds,
 ):
-    """The differences, with one or more slips; `measure` may also use the next of the seeds."""
+    """The differences, with one or more misconceptions; `measure` may also use the next of the seeds."""
 
     def answer(train, share_right, seeds):
         def right(part, seed, at=rows):
@@ -709,39 +719,39 @@ def worth(
 
 PART_IS_WORTH = Exercise("part_is_worth", "transformer_trained", worth_cases, worth(), PARTS, drive=drive_worth)
 
-PART_IS_WORTH.slip(
+PART_IS_WORTH.misconception(
     "the difference has the wrong sign",
     "A part that helps must come out with a positive number. Which share is subtracted from which?",
 )(worth(lambda right, seed, other: right(False, seed) - right(True, seed)))
-PART_IS_WORTH.slip(
+PART_IS_WORTH.misconception(
     "the sign of the difference is lost",
     "A part may do harm, too. What does your function say of one with which fewer rows are right?",
 )(worth(lambda right, seed, other: abs(right(True, seed) - right(False, seed))))
-PART_IS_WORTH.slip(
+PART_IS_WORTH.misconception(
     "it is measured on the training rows",
     "What a model has seen in training it may know by heart. Which rows tell what it has understood?",
 )(worth(rows="training"))
-PART_IS_WORTH.slip(
+PART_IS_WORTH.misconception(
     "with and without are measured on different rows",
     "Two things differ between your two numbers: the part, and the rows. Let only one differ.",
 )(worth(lambda right, seed, other: right(True, seed) - right(False, seed, "training")))
-PART_IS_WORTH.slip(
+PART_IS_WORTH.misconception(
     "with and without have different seeds",
     "Two things differ between your two trainings: the part, and the seed. Let only one differ.",
 )(worth(lambda right, seed, other: right(True, seed) - right(False, other)))
-PART_IS_WORTH.slip(
+PART_IS_WORTH.misconception(
     "only the first seed is used", "One training may be lucky. Where does your function go through the seeds?"
 )(worth(of=lambda seeds: seeds[:1]))
-PART_IS_WORTH.slip(
+PART_IS_WORTH.misconception(
     "the differences are averaged",
     "Wanted is one difference for each seed: a mean does not show how far they lie apart.",
 )(worth(gathered=lambda values: sum(values) / len(values)))
-PART_IS_WORTH.slip("the differences are added up", "Wanted is one difference for each seed, in a list.")(
+PART_IS_WORTH.misconception("the differences are added up", "Wanted is one difference for each seed, in a list.")(
     worth(gathered=sum)
 )
 
 
-@PART_IS_WORTH.slip(
+@PART_IS_WORTH.misconception(
     "the best seeds are compared",
     "The best of several trainings is the luckiest, and the two lucky ones may have different seeds.",
 )
@@ -750,14 +760,14 @@ def best_of_each(train, share_right, seeds):
     return max(with_it) - max(without)
 
 
-PART_IS_WORTH.slip("it is a ratio, not a difference", "From 0.2 to 0.9 the share has risen by 0.7. Subtract.")(
+PART_IS_WORTH.misconception("it is a ratio, not a difference", "From 0.2 to 0.9 the share has risen by 0.7. Subtract.")(
     worth(lambda right, seed, other: right(True, seed) / right(False, seed))
 )
-PART_IS_WORTH.slip(
+PART_IS_WORTH.misconception(
     "the share without the part is not taken away",
     "A model without the part may get many right as well. What is the part itself worth?",
 )(worth(lambda right, seed, other: right(True, seed)))
-PART_IS_WORTH.slip(
+PART_IS_WORTH.misconception(
     "the differences are sorted", "The first difference belongs to the first seed. In which order are the seeds given?"
 )(worth(gathered=sorted))
 

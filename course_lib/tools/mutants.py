@@ -2,7 +2,7 @@
 
 A mutant that the checks pass is equivalent if it also gives what the solution gives on many inputs drawn anew; if not,
 it is a hole in a check. Mutation testers such as mutmut and cosmic-ray change operators and constants of a whole
-package; the slips of this course (an axis, a transposition, a mask, a term left out) they do not know.
+package; the misconceptions of this course (an axis, a transposition, a mask, a term left out) they do not know.
 """
 
 import ast
@@ -343,7 +343,7 @@ def same_tree(one: object, other: object) -> bool:
 def doubled(solution: Solution, most: int, seed: int = 0) -> Iterator[tuple[str, str, str]]:
     """(name, name, what is said of both at once) for so many pairs of changes that the check calls by two names."""
     asked, draw = exercises()[solution.name], random.Random(seed)
-    names = {slip.name for slip in asked.misconceptions}
+    names = {misconception.name for misconception in asked.misconceptions}
     named = [
         (mutant, said) for mutant in mutants(solution.source) if (said := judged_name(solution, mutant.source)) in names
     ]
@@ -383,29 +383,29 @@ def confused(asked: Exercise | Question, seeds: Iterable[int] = (0, 1)) -> list[
     Where it is the name of another, the two cannot be told apart: one name and one hint must be true of both.
     """
     found = {}
-    for slip in asked.misconceptions:
-        of_value = isinstance(asked, Question) and callable(slip.answer)
+    for misconception in asked.misconceptions:
+        of_value = isinstance(asked, Question) and callable(misconception.answer)
         for seed in seeds if isinstance(asked, Exercise) else (0,):
-            said = told(asked, slip.answer() if of_value else slip.answer, seed)
-            if said != slip.name:
-                found[slip.name, said] = None
+            said = told(asked, misconception.answer() if of_value else misconception.answer, seed)
+            if said != misconception.name:
+                found[misconception.name, said] = None
     return list(found)
 
 
 def strangers(asked: Exercise) -> list[tuple[str, str, str]]:
-    """(sibling, its slip, what is said) where a slip of an exercise called alike passes, or has another name here."""
-    names = {slip.name for slip in asked.misconceptions}
+    """(sibling, its misconception, what is said) where that of an exercise called alike passes, or has another name here."""
+    names = {misconception.name for misconception in asked.misconceptions}
     found = []
     for sibling in exercises().values():
         if sibling is not asked and isinstance(sibling, Exercise) and _called_with(sibling) == _called_with(asked):
-            for slip in sibling.misconceptions:
-                said = told(asked, slip.answer)
-                if said == PASSED or (said in names and said != slip.name):
-                    found.append((sibling.name, slip.name, said))
+            for misconception in sibling.misconceptions:
+                said = told(asked, misconception.answer)
+                if said == PASSED or (said in names and said != misconception.name):
+                    found.append((sibling.name, misconception.name, said))
     return found
 
 
-def report_on_slips(notebook: Path) -> Iterator[str]:
+def report_on_misconceptions(notebook: Path) -> Iterator[str]:
     """What is wrong with the names of misconceptions, in lines."""
     for asked in exercises().values():
         if notebook.stem.endswith(asked.lesson):
@@ -435,7 +435,7 @@ def differs(asked: Exercise, answer: Callable, right: Callable) -> bool:
 
 
 def described(said: str) -> bool:
-    """Whether a message names a slip, or says in what the result differs; else it only says that it is not right."""
+    """Whether a message names a misconception or says in what the result differs, and not only that it is not right."""
     return "not right" not in said.splitlines()[0] or "gives what this gives" in said
 
 

@@ -266,7 +266,7 @@ def recursively(scores, start, end, limit):
     return go_on([start])[1:]
 
 
-# ---- beam_words: three skeletons, each with its slips ----
+# ---- beam_words: three skeletons, each with its misconceptions ----
 
 
 def with_topk(log_p, start, end, width, limit, alpha=1.0, one=0):

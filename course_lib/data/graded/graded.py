@@ -36,7 +36,7 @@ def right(scores, mask, temperature):
 SOFTMAX_AT = Exercise("softmax_at", "scaled_dot_product", cases, right, 'lesson 3, "The mask laboratory"')
 
 
-@SOFTMAX_AT.slip(
+@SOFTMAX_AT.misconception(
     "the scores are multiplied by the temperature",
     "A high temperature makes the weights more alike. Do yours become more alike?",
 )
@@ -44,7 +44,7 @@ def multiplied(scores, mask, temperature):
     return right(scores, mask, 1 / temperature)
 
 
-@SOFTMAX_AT.slip("the temperature is not used", "Try two temperatures on the same scores.")
+@SOFTMAX_AT.misconception("the temperature is not used", "Try two temperatures on the same scores.")
 def not_used(scores, mask, temperature):
     return right(scores, mask, 1.0)
 
