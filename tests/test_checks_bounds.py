@@ -106,7 +106,7 @@ def test_all_calls_have_one_time_together():
     ids=["tensor", "without numbers", "in a list", "in a dict", "lists", "text"],
 )
 def test_too_large_a_result_is_refused_before_anything_is_copied(monkeypatch, large):
-    monkeypatch.setattr("course_lib.checks.engine._copied", lambda value: pytest.fail("it is copied"))
+    monkeypatch.setattr("course_lib.checks.engine.trying.copied", lambda value: pytest.fail("it is copied"))
     message = said(lambda x: large)
     assert (
         "which is too large to be compared.\n  The most are 1,000,000 numbers. Here a tensor of shape (2,) is"

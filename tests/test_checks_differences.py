@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
-from course_lib.checks import differences
-from course_lib.checks.engine import Case, Exercise, Wrong, _difference, examine
+from course_lib.checks.engine import Case, Exercise, Wrong, differences, examine
+from course_lib.checks.engine.describing import difference
 
 G = torch.Generator().manual_seed(0)
 X, Y = torch.randn(3, 4, generator=G), torch.randn(4, 5, generator=G)
@@ -16,7 +16,7 @@ SHARES = X.softmax(-1)
 
 def said(change, *wanted):
     """What is said of what `change` makes of the wanted results."""
-    told = _difference([(change(one), one) for one in wanted or (X, Y)])
+    told = difference([(change(one), one) for one in wanted or (X, Y)])
     return told[0]
 
 

@@ -10,7 +10,18 @@ import torch
 
 from course_lib import checks
 from course_lib.checks import engine
-from course_lib.checks.engine import Case, Exercise, Misconception, Question, Wrong, ask, examine, same
+from course_lib.checks.engine import (
+    Case,
+    Exercise,
+    Misconception,
+    Question,
+    Wrong,
+    ask,
+    comparing,
+    describing,
+    examine,
+    same,
+)
 
 # ---- what counts as the same ----
 
@@ -51,7 +62,7 @@ def test_texts_pairs_masks_and_nan(given, wanted, answer):
 
 
 def test_lists_of_texts_and_counts_need_no_tensors(monkeypatch):
-    monkeypatch.setattr(engine, "_as_tensor", None)
+    monkeypatch.setattr(comparing, "as_tensor", None)
     pieces = [(["a", "b"], 2), (["a", "c"], 1)]
     assert same(pieces, [(["a", "b"], 2), (["a", "c"], 1)], 1e-5)
     assert not same(pieces, pieces[:1], 1e-5)
@@ -130,7 +141,7 @@ def test_a_misconception_is_named_with_the_smallest_input_that_shows_it():
 def test_a_list_of_inputs_ends_before_nobody_reads_on(right, says):
     wanted, other = engine.Outcome(1, None, {}), engine.Outcome(2, None, {})
     tried = [(Case(f"input {i}", {}), wanted if i < right else other, wanted) for i in range(20)]
-    assert engine._where_right(EXERCISE, tried).startswith(says)
+    assert describing.where_right(EXERCISE, tried).startswith(says)
 
 
 def in_place(x):

@@ -16,8 +16,9 @@ from nbformat.v4 import new_code_cell, new_notebook
 from traitlets.config import Config
 
 from course_lib import checks, glossary
-from course_lib.checks import engine, places, record, told
+from course_lib.checks import places, record, told
 from course_lib.checks.engine import Case, Exercise, Question, Wrong, ask, examine
+from course_lib.checks.engine.saying import short
 from course_lib.checks.told import BLANK, RIGHT, WRONG, Told
 from course_lib.files import ROOT
 from course_lib.tools import lessons
@@ -163,20 +164,20 @@ def test_behind_the_last_exercise_it_begins_anew_and_in_the_end_all_is_done():
     ],
 )  # fmt: skip
 def test_a_value_can_be_pasted(value):
-    assert eval(engine._short(value), {"torch": torch}) == value
+    assert eval(short(value), {"torch": torch}) == value
 
 
 def test_what_a_tensor_or_a_frozen_set_holds_can_be_pasted():
-    assert eval(engine._short(torch.tensor([[1.5, math.inf]])), {"torch": torch}) == [[1.5, math.inf]]
-    assert engine._short(frozenset({(1, 2), (0, 1)})) == "{(0, 1), (1, 2)}"
-    assert engine._short([np.float64("nan"), np.array([True])]) == "[torch.nan, [True]]"
+    assert eval(short(torch.tensor([[1.5, math.inf]])), {"torch": torch}) == [[1.5, math.inf]]
+    assert short(frozenset({(1, 2), (0, 1)})) == "{(0, 1), (1, 2)}"
+    assert short([np.float64("nan"), np.array([True])]) == "[torch.nan, [True]]"
 
 
 def test_what_is_too_large_is_told_in_words():
-    assert engine._short(torch.zeros(5, 6)) == "tensor of shape (5, 6)"
-    assert engine._short((torch.zeros(5, 6), 1)) == "tensor of shape (5, 6), 1"
-    assert re.fullmatch(r"a list that begins \[0, 1, .*\d …", engine._short(list(range(500))))
-    assert engine._short(len) == "a function"
+    assert short(torch.zeros(5, 6)) == "tensor of shape (5, 6)"
+    assert short((torch.zeros(5, 6), 1)) == "tensor of shape (5, 6), 1"
+    assert re.fullmatch(r"a list that begins \[0, 1, .*\d …", short(list(range(500))))
+    assert short(len) == "a function"
 
 
 # ---- what is said ----

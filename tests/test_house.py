@@ -10,6 +10,7 @@ from functools import cache
 import nbformat
 import pytest
 
+from course_lib.checks import engine
 from course_lib.files import ROOT
 
 FLOORS = [
@@ -88,7 +89,10 @@ SOURCES = {file.stem: file.read_text(encoding="utf-8") for file in LIBRARY.glob(
 # A package is one module of the house; what its parts import of each other is its own affair. Only tools is a folder
 # of modules with no more in common than that no lesson imports them.
 for package in LIBRARY.glob("*/__init__.py"):
-    parts = {file.stem: file.read_text(encoding="utf-8") for file in sorted(package.parent.glob("*.py"))}
+    parts = {
+        file.relative_to(package.parent).with_suffix("").as_posix(): file.read_text(encoding="utf-8")
+        for file in sorted(package.parent.rglob("*.py"))
+    }
     if package.parent.name == "tools":
         SOURCES |= {f"tools.{name}".removesuffix(".__init__"): source for name, source in parts.items()}
     else:
@@ -137,6 +141,17 @@ def test_every_module_stands_in_the_drawing_of_the_house():
 
 def test_nothing_imports_upward_and_there_are_no_circles():
     assert list(forbidden(SOURCES)) == []
+
+
+def test_the_modules_of_the_checks_engine_import_only_from_those_before_them():
+    order = (
+        re.search(r"before it: (.*?)\.$", engine.__doc__, re.DOTALL | re.MULTILINE)[1].replace("\n", " ").split(", ")
+    )
+    folder = LIBRARY / "checks" / "engine"
+    assert sorted(order) == sorted(file.stem for file in folder.glob("[!_]*.py"))
+    for module in order:
+        names = re.findall(r"checks\.engine(?:\.| import )(\w+)", (folder / f"{module}.py").read_text(encoding="utf-8"))
+        assert set(names) <= set(order[: order.index(module)]), module
 
 
 @pytest.mark.parametrize(

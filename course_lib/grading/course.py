@@ -258,7 +258,7 @@ def checks_digest(course: Course, assignment: str) -> str:
 
     library = Path(inspect.getfile(checks)).parent
     private = [course.folder / PRIVATE] if (course.folder / PRIVATE).exists() else []
-    ours = digest([*library.glob("*.py")], library)
+    ours = digest([*library.rglob("*.py")], library)
     return hashlib.sha256((ours + digest([course.source(assignment), *private], course.folder)).encode()).hexdigest()
 
 

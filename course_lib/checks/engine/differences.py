@@ -1,7 +1,7 @@
 """Says in what a result differs from the right one, where no known misconception explains it.
 
 A relation is said only if it holds on every input that went wrong, so the learner can check it and finds it true.
-Used by the engine alone.
+`naming`, `describing` and `examining` import it.
 """
 
 import math
