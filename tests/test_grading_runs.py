@@ -38,6 +38,16 @@ def course(tmp_path):
     return made.make_course(tmp_path)
 
 
+def test_a_change_in_a_folder_of_the_checks_grades_anew(course, tmp_path, monkeypatch):
+    library = tmp_path / "checks"
+    (library / "engine").mkdir(parents=True)
+    monkeypatch.setattr(courses.inspect, "getfile", lambda module: str(library / "__init__.py"))
+    (assignment,) = {path.parent.name for path in (course.folder / "source").glob("*/*.ipynb")}
+    before = courses.checks_digest(course, assignment)
+    (library / "engine" / "comparing.py").write_text("other = 1")
+    assert courses.checks_digest(course, assignment) != before
+
+
 class Here(Executor):
     """Runs what it is given at once, in this process; breaks as a pool of processes does at the named students."""
 

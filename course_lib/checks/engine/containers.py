@@ -1,0 +1,112 @@
+"""Says in what a result comes that no next cell could use. `describing`'s neighbour: `examining` alone imports it."""
+
+import inspect
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from course_lib.checks.engine import differences
+from course_lib.checks.engine.comparing import NEARLY, as_tensor, exchanged, holds_parts, holds_tensors, plain, same
+from course_lib.checks.engine.saying import kind_of, things
+from course_lib.checks.engine.trying import Outcome
+
+
+def misfit_of(outcome: Outcome, wanted: Outcome) -> differences.Said | None:
+    if outcome.error or wanted.error or not (said := _misfit(outcome.result, wanted.result)):
+        return None
+    lists = given, target = plain(outcome.result), plain(wanted.result)
+    moved = all(isinstance(one, list) for one in lists) and not same(*lists, *NEARLY) and exchanged(given, target)
+    return None if moved else said  # in which order they are wanted is told elsewhere
+
+
+def _misfit(given: object, wanted: object, place: str = "") -> differences.Said | None:
+    """What to say of a result, or of a part of it, in a container that no next cell could use; None if it can be used.
+
+    How many parts a list has, and the shape of an array, are no matter of the container.
+    """
+    it = f"`result{place}` is" if place else "it returns"
+    target, is_list = plain(wanted), isinstance(given, list | tuple)
+    is_array = isinstance(given, Tensor | np.ndarray) and given.ndim > 0 and _is_of_numbers(given)
+    if isinstance(target, list):
+        if is_list and isinstance(wanted, tuple) and len(given) != len(target):
+            return f"{it} {things(given)}, not {len(target)}", "Which things are asked for, and in which order?"
+        if is_list and len(given) == len(target):
+            parts = enumerate(zip(given, wanted, strict=True))
+            return next(filter(None, (_misfit(*pair, f"{place}[{n}]") for n, pair in parts)), None)
+        fits = is_list or is_array or isinstance(given, np.ndarray)  # of texts
+    elif isinstance(target, str):
+        fits = isinstance(given, str)
+    elif isinstance(target, Tensor | bool | int | float):
+        number = _is_number(given) or isinstance(given, Decimal | Fraction)
+        fits = (
+            number
+            or (is_array and (as_tensor(target).ndim > 0 or not place))
+            or (as_tensor(target).ndim > 0 and is_list and _sizes(given) is not None)
+        )
+    else:
+        return None
+    if fits or given is None:
+        return None
+    kind = f"{len(target)} things" if isinstance(target, list) and holds_parts(target) else kind_of(target)
+    return f"{it} {_container(given)}, not {kind}", _unpacked(given)
+
+
+def _is_of_numbers(value: Tensor | np.ndarray | np.generic) -> bool:
+    """Whether an array holds real numbers, each of them."""
+    if isinstance(value, Tensor):
+        return value.layout == torch.strided and not value.is_complex()
+    return value.dtype.kind in "biuf"
+
+
+def _is_number(value: object) -> bool:
+    if isinstance(value, Tensor | np.ndarray | np.generic):
+        return value.ndim == 0 and _is_of_numbers(value)
+    return isinstance(value, bool | int | float)
+
+
+def _sizes(value: object) -> tuple[int, ...] | None:
+    """The shape of nested lists of numbers; None if they hold anything else, or their rows differ in length."""
+    if not isinstance(value, list | tuple):
+        return () if _is_number(value) else None
+    sizes = {_sizes(item) for item in value} or {()}
+    return (len(value), *sizes.pop()) if len(sizes) == 1 and None not in sizes else None
+
+
+def _container(value: object) -> str:
+    """In what a result comes, and what is odd in it."""
+    if isinstance(value, list | tuple):
+        many = f"a {'tuple' if isinstance(value, tuple) else 'list'} of {len(value)}"
+        if all(isinstance(item, Tensor) for item in value):
+            return f"{many} tensor{'s' * (len(value) != 1)}"
+        odd = [item for item in _leaves(value) if not _is_number(item)]
+        if odd:
+            return f"{many} with {_container(odd[0])} in it"
+        return many if _sizes(value) else f"{many} whose rows differ in length"
+    if isinstance(value, Tensor | complex | np.ndarray | np.generic) and torch.is_tensor(array := plain(value)):
+        if array.is_complex():
+            return "complex numbers" if array.ndim else "a complex number"
+        return f"a sparse {kind_of(array).removeprefix('a ')}" if not _is_of_numbers(value) else kind_of(value)
+    if isinstance(value, complex):
+        return "a complex number"
+    return "a function" if inspect.isroutine(value) else kind_of(value)
+
+
+def _leaves(values: Sequence) -> Iterator[object]:
+    for item in values:
+        yield from _leaves(item) if isinstance(item, list | tuple) else [item]
+
+
+def _unpacked(value: object) -> str:
+    """How to get at what is in a container."""
+    if isinstance(value, Iterator):
+        return "Its values come one by one: put list() around it. Or is it yield, for return?"
+    if inspect.isroutine(value):
+        return "It is returned itself, not what it gives. Is it called?"
+    hint = "Look at what the exercise wants returned."
+    return (
+        f"{hint} `torch.stack` makes one tensor of many." if isinstance(value, list) and holds_tensors(value) else hint
+    )

@@ -1,0 +1,179 @@
+"""Finds the misconception that explains what came out. `examining` alone imports it."""
+
+import math
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+from course_lib.checks import bounds
+from course_lib.checks.engine import differences
+from course_lib.checks.engine.comparing import NEARLY, as_tensor, plain, same
+from course_lib.checks.engine.exercise import Exercise, Misconception
+from course_lib.checks.engine.trying import MOST_FURTHER, Tried, agree, attempt, drawn, in_memory_alone, known
+
+
+def like_one(exercise: Exercise, wrong: Sequence[Tried]) -> str | None:
+    """Which misconception gives the same on most inputs that fail, the smallest among them, though not on all."""
+    wrong = [one for one in wrong if not in_memory_alone(one[1])]
+    results = [plain(outcome.result) for _, outcome, _ in wrong]
+    if len(wrong) < 3 or all(same(result, results[0], 0.0) for result in results):  # which many mistakes would give
+        return None
+    found = [m for m in exercise.misconceptions if _gives(exercise, m, wrong[0], hidden=False)]
+    alike = [sum(_gives(exercise, m, one, hidden=False) for one in wrong) for m in found]
+    most = max(alike, default=0)
+    if most <= len(wrong) / 2:
+        return None
+    best = found[alike.index(most)]
+    many = "all" if most == len(wrong) else f"{most} of the {len(wrong)}"
+    rest = "" if most == len(wrong) else " On the others something else is wrong besides."
+    return f"On {many} inputs that fail it gives the same as this mistake: {best.name}. {best.hint}{rest}"
+
+
+def one_and_more(exercise: Exercise, tried: Sequence[Tried]) -> differences.Said | None:
+    """A misconception of which all results have come, and what has become of its own on the way."""
+    if any(outcome.error or wanted.error for _, outcome, wanted in tried):
+        return None
+    if _became([(plain(outcome.result), plain(wanted.result)) for _, outcome, wanted in tried]):
+        return None  # it has come of what is right
+    wrong = [one for one in tried if not agree(exercise, *one[1:])]
+    for misconception in exercise.misconceptions:
+        for some in (wrong[:2], tried):  # most are ruled out by the first
+            theirs = [known(exercise, misconception.answer, case) for case, *_ in some]
+            if any(one.error for one in theirs):
+                break
+            pairs = [(plain(one.result), plain(other.result)) for (_, one, _), other in zip(some, theirs, strict=True)]
+            if not (said := _became(pairs)):
+                break
+        else:
+            what, hint = said
+            return (
+                f"{misconception.name}; and besides, {what.replace('what is wanted', 'what that gives')}",
+                f"{misconception.hint}\n{hint}",
+            )
+    return None
+
+
+def _became(pairs: Sequence[tuple[object, object]]) -> differences.Said | None:
+    """What relates results to those of a misconception, leaving no number unexplained; None if nothing does."""
+    given, theirs = pairs[0]
+    if isinstance(theirs, Tensor) and all(isinstance(one, Tensor) for pair in pairs for one in pair):
+        return differences.in_full(pairs)
+    alike = [isinstance(g, list) and isinstance(t, list) and len(g) == len(t) for g, t in pairs]
+    if not all(alike) or not any(isinstance(item, Tensor) for item in theirs):
+        return None
+    said = None
+    for parts in zip(*(list(zip(g, t, strict=True)) for g, t in pairs), strict=True):
+        if not all(same(*part, *NEARLY) for part in parts):
+            if not (said := _became(parts)):
+                return None
+    return said
+
+
+def misconception_of(
+    exercise: Exercise, answer: Callable, tried: Sequence[Tried], seed: int, check: bounds.Check
+) -> Misconception | None:
+    """The misconception that explains the answer on every input tried, and on others that are drawn to be sure.
+
+    Where several do, more are drawn to tell them apart; of those that cannot be told apart, the first in the list.
+    """
+    if not any(_has_numbers(plain(outcome.result)) for _, outcome, _ in tried):
+        return None  # nothing but NaN, which has many causes
+    first = next(i for i, one in enumerate(tried) if not agree(exercise, *one[1:]))
+    in_order = [tried[first], *tried[:first], *tried[first + 1 :]]  # most are ruled out by the first
+    found = [m for m in exercise.misconceptions if all(_gives(exercise, m, one) for one in in_order)]
+    found = [m for m in found if any(_telling(exercise, m, one) for one in tried)]
+    for further in range(1, 1 + MOST_FURTHER):
+        if not found or (len({m.name for m in found}) == 1 and further > 1):
+            break
+        for case in drawn(exercise, seed + further):
+            one = case, attempt(exercise, answer, case, check), known(exercise, exercise.right, case)
+            found = [m for m in found if _gives(exercise, m, one)]
+    return found[0] if found else None
+
+
+def _gives(exercise: Exercise, misconception: Misconception, one: Tried, hidden: bool = True) -> bool:
+    """Whether a misconception explains what came out; NaN and an error of memory say nothing: they hide what was there.
+
+    Args:
+        hidden: whether NaN of the misconception, too, may hide what the answer gave, or all that is wrong in it.
+    """
+    case, outcome, wanted = one
+    if in_memory_alone(outcome):
+        return True
+    theirs = known(exercise, misconception.answer, case)
+    if outcome.error or theirs.error:
+        return agree(exercise, outcome, theirs)
+    given, mistaken, right = plain(outcome.result), plain(theirs.result), plain(wanted.result)
+    hides = hidden or all((one.isnan() | ~other.isnan()).all() for one, other in _pairs(given, mistaken))
+    if hides and _numbers_left(given, mistaken):
+        if not hidden and same(*_without_nan(given, right), exercise.tolerance):
+            return False  # what NaN leaves is right, so it speaks for no misconception
+        given, mistaken = _seen_through_nan(given, mistaken, right) if hidden else _without_nan(given, mistaken)
+    return same(given, mistaken, exercise.tolerance)
+
+
+def _pairs(given: object, theirs: object) -> list[tuple[Tensor, Tensor]]:
+    """The tensors of equal shape that stand at the same place of two results."""
+    if isinstance(given, list) and isinstance(theirs, list) and len(given) == len(theirs):
+        return [pair for one, other in zip(given, theirs, strict=True) for pair in _pairs(one, other)]
+    fit = isinstance(given, Tensor) and isinstance(theirs, Tensor) and given.shape == theirs.shape
+    return [(given, theirs)] if fit else []
+
+
+def _has_numbers(result: object) -> bool:
+    """Whether a result holds anything but NaN."""
+    if isinstance(result, list) and result:
+        return any(map(_has_numbers, result))
+    numbers = as_tensor(result)
+    return numbers is None or not numbers.numel() or not numbers.isnan().all()
+
+
+def _numbers_left(given: object, theirs: object) -> bool:
+    """Whether there is a place at which neither result is NaN."""
+    return any(not (one.isnan() | other.isnan()).all() for one, other in _pairs(given, theirs))
+
+
+def _seen_through_nan(given: object, theirs: object, right: object) -> tuple[object, object]:
+    """Both with 0 wherever NaN may hide that they are alike.
+
+    NaN of an answer hides what is wrong in the misconception, or 0, which may be NaN that was mended; NaN of a
+    misconception hides what the answer has mended, which is 0 or right. Beside any other number it is a mistake of its own.
+    """
+    if isinstance(given, list) and isinstance(theirs, list) and len(given) == len(theirs) > 0:
+        rights = right if isinstance(right, list) and len(right) == len(given) else [None] * len(given)
+        return tuple(map(list, zip(*map(_seen_through_nan, given, theirs, rights), strict=True)))
+    if all(isinstance(one, Tensor) and not one.is_complex() for one in (given, theirs)) and given.shape == theirs.shape:
+        if not isinstance(right, Tensor) or right.shape != given.shape:
+            right = torch.full(given.shape, math.inf)  # none of them is right
+        absolute, relative = NEARLY
+        wrong = ~torch.isclose(theirs.double(), right.double(), relative, absolute, equal_nan=True)
+        mended = (given == 0) | torch.isclose(given.double(), right.double(), relative, absolute)
+        hidden = (given.isnan() & (wrong | (theirs == 0))) | (theirs.isnan() & mended)
+        return given.masked_fill(hidden, 0), theirs.masked_fill(hidden, 0)
+    return given, theirs
+
+
+def _without_nan(*results: object) -> tuple[object, ...]:
+    """All of them with 0 wherever one of them is NaN."""
+    if all(isinstance(one, list) and len(one) == len(results[0]) > 0 for one in results):
+        return tuple(map(list, zip(*map(_without_nan, *results), strict=True)))
+    if all(isinstance(one, Tensor) and one.shape == results[0].shape for one in results):
+        lost = torch.stack([one.isnan() for one in results]).any(0)
+        return tuple(one.masked_fill(lost, 0) for one in results)
+    return results
+
+
+def _telling(exercise: Exercise, misconception: Misconception, one: Tried) -> bool:
+    """Whether an agreement tells anything: not of what is right but for NaN, nor of errors that share only their type."""
+    case, outcome, wanted = one
+    if agree(exercise, outcome, wanted):
+        return False
+    theirs = known(exercise, misconception.answer, case)
+    if outcome.error or theirs.error or wanted.error:
+        return str(outcome.error) == str(theirs.error)
+    given, mistaken, right = plain(outcome.result), plain(theirs.result), plain(wanted.result)
+    if same(given, mistaken, exercise.tolerance):
+        return True
+    free = _without_nan(given, mistaken, right)
+    return not same(free[0], free[2], exercise.tolerance)
