@@ -393,7 +393,7 @@ def confused(asked: Exercise | Question, seeds: Iterable[int] = (0, 1)) -> list[
 
 
 def strangers(asked: Exercise) -> list[tuple[str, str, str]]:
-    """(sibling, its misconception, what is said) where that of an exercise called alike passes, or has another name here."""
+    """(sibling, its misconception, what is said) where that of an exercise called alike passes, or is misnamed."""
     names = {misconception.name for misconception in asked.misconceptions}
     found = []
     for sibling in exercises().values():
