@@ -1,9 +1,11 @@
-"""The bank of answers: no wrong one passes or gets the wrong hint, and no right one is refused."""
+"""Every misconception is called by its own name, and the bank of answers gets what its authors expect."""
 
 import importlib
 from collections import Counter
+from functools import partial
 
 import pytest
+import torch
 from wrong_answers import BANK
 
 from course_lib.checks import EXERCISED, exercises
@@ -22,6 +24,74 @@ def name(answer):
 def judge(answer):
     asked = exercises()[answer.exercise]
     (examine if isinstance(asked, Exercise) else ask)(asked, answer.answer)
+
+
+# ---- each misconception is a wrong answer itself ----
+
+WRITTEN = [asked for asked in exercises().values() if isinstance(asked, Exercise)]
+
+
+def said_of(asked, answer):
+    """What a check says of an answer, in one line; nothing if it is right."""
+    try:
+        (examine if isinstance(asked, Exercise) else ask)(asked, answer)
+    except Wrong as wrong:
+        return wrong.args[0].what
+    return ""
+
+
+def value_of(answer):
+    """The wrong value of a question, which may be a function that computes it."""
+    return answer() if callable(answer) else answer
+
+
+def misnamed(asked, worn=lambda answer: answer):
+    """(name, what is said instead) of the misconceptions that their own check does not call by their name."""
+    said = [(one.name, said_of(asked, worn(one.answer))) for one in asked.misconceptions]
+    return [pair for pair in said if pair[0] != pair[1]]
+
+
+@pytest.mark.parametrize("asked", exercises().values(), ids=lambda asked: asked.name)
+def test_a_misconception_is_called_by_its_name(asked):
+    assert misnamed(asked, (lambda answer: answer) if asked in WRITTEN else value_of) == []
+
+
+# ---- in disguise ----
+
+
+def in_all(change, result):
+    """A result with every tensor in it changed."""
+    if isinstance(result, torch.Tensor):
+        return change(result)
+    if isinstance(result, list | tuple):
+        return type(result)(in_all(change, item) for item in result)
+    return result
+
+
+def strided(tensor):
+    """The same numbers, not in order in memory."""
+    return torch.stack([tensor, tensor], -1)[..., 0]
+
+
+DISGUISES = {
+    "NumPy": torch.Tensor.numpy,
+    "list": torch.Tensor.tolist,
+    "float64": lambda tensor: tensor.double() if tensor.is_floating_point() else tensor,
+    "strided": strided,
+}
+
+
+def dressed(change, answer, *arguments, **named):
+    return in_all(lambda tensor: change(tensor.detach()), answer(*arguments, **named))
+
+
+@pytest.mark.parametrize("worn", DISGUISES)
+@pytest.mark.parametrize("asked", WRITTEN, ids=lambda asked: asked.name)
+def test_a_misconception_in_disguise_is_called_by_its_name(asked, worn):
+    change = partial(partial, dressed, DISGUISES[worn])
+    if said_of(asked, change(asked.right)):
+        pytest.skip(f"{asked.name} wants a tensor")
+    assert misnamed(asked, change) == []
 
 
 @pytest.mark.parametrize("answer", WRONG, ids=name)
