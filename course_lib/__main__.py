@@ -379,7 +379,7 @@ def main(arguments):
     if not arguments or arguments[0] not in VERBS:
         if arguments:
             print(f"There is no verb {arguments[0]!r}.", file=sys.stderr)
-        print("usage: python3 -m course_lib VERB\n")
+        print('usage: python3 -m course_lib VERB ARGUMENTS, or make VERB ARGS="ARGUMENTS"\n')
         for name, verb in VERBS.items():
             print(f"  {name:<10} {verb.__doc__}")
         return 2 if arguments else 0

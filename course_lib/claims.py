@@ -18,7 +18,6 @@ from functools import cache, partial
 from IPython.display import Markdown, display
 
 from course_lib import speed
-from course_lib.curriculum import name_of
 from course_lib.files import DATA, read_json
 from course_lib.fingerprint import fingerprint
 from course_lib.processes import in_a_notebook, side_by_side
@@ -303,7 +302,7 @@ class Lesson:
     """
 
     def __init__(self, name: str):
-        self.name = name_of(name)  # in older workbooks its number stands before it
+        self.name = name
         live = in_a_notebook() and os.environ.get("COURSE_MODE") != "strict"
         if live and (minutes := speed.announce(self.name)):
             display(Markdown(minutes))

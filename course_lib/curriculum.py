@@ -17,7 +17,6 @@ NUMBERS = {
     "a_real_model": 11,
 }
 LESSONS = tuple(NUMBERS)
-FORMER = {"transformer": "transformer_trained"}  # older workbooks hold both halves in one, whose experiments are here
 
 
 def number_of(lesson: str) -> int:
@@ -28,10 +27,9 @@ def number_of(lesson: str) -> int:
 
 
 def name_of(notebook: Path | str) -> str:
-    """The name of the lesson in a notebook: its file's, without number and ending; today's, if it had another.
+    """The name of the lesson in a notebook: its file's, without number and ending.
 
     >>> name_of("01_rnn_bottleneck.ipynb")
     'rnn_bottleneck'
     """
-    name = Path(notebook).stem.lstrip("0123456789_")
-    return FORMER.get(name, name)
+    return Path(notebook).stem.lstrip("0123456789_")

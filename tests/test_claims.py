@@ -241,12 +241,6 @@ def test_live_and_side_by_side_give_the_same(experiment):
     assert power.live() == alone
 
 
-def test_an_older_workbook_finds_the_records_of_a_lesson_that_had_another_name():
-    for former, name in {"05_transformer": "transformer_trained", "06_taken_apart": "taken_apart"}.items():
-        file = Lesson(former).experiment(variants={})(lambda seed: seed).file
-        assert file == claims.DATA / "recorded" / f"{name}.json" and file.exists()
-
-
 def test_an_experiment_can_still_be_called():
     assert Lesson("trial").experiment(variants={})(lambda seed, size: seed + size)(1, size=2) == 3
 

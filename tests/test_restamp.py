@@ -13,6 +13,7 @@ import pytest
 import torch
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from course_lib.curriculum import name_of
 from course_lib.tools import recording, restamp
 
 ROOT = Path(__file__).parent.parent
@@ -116,7 +117,7 @@ class Trial:
         file.write_text(NUMBERS.format(double=double, triple=triple), "utf-8")
         for path in (self.folder / "notebooks").glob("*.ipynb"):
             path.unlink()
-        cells = [new_code_cell(source.replace("{name}", name)) for source in lesson]
+        cells = [new_code_cell(source.replace("{name}", name_of(name))) for source in lesson]
         notebook = new_notebook(cells=[new_markdown_cell("# A trial"), *cells])
         nbformat.write(notebook, self.folder / "notebooks" / f"{name}.ipynb")
         self.run("git", "add", "-A")
