@@ -2,6 +2,23 @@
 
 __version__ = "0.1.0"
 
+# The modules in order: each imports only from those before it, so there are no circles. A folder is one module, but for
+# `tools`, whose modules have no more in common than that no lesson imports them.
+LAYERS = {
+    "Data and masks": "files curriculum speed masks attention_map toy_french corpus fingerprint byte_pairs word_pieces "
+    "texts scenes",
+    "Attention and its parts": "decorators attention cores positions layers",
+    "Translators and language models": "recurrent transformer language_models pretrained",
+    "Training, decoding, metrics": "processes decoding metrics training",
+    "Figures, and models to read": "plotting trained",
+    "What a notebook calls": "claims glossary checks widgets",
+}
+NOT_IN_LESSONS = (
+    "tools.environment tools.lessons tools.saved_widgets tools.seeds tools.recording tools.restamp tools.pages "
+    "tools.web tools.slides tools.bench tools.workbook tools.hub tools.mutants tools.rewrapped tools.edges "
+    "tools.cards tools.site grading __main__"
+)
+
 
 def progress():
     """Shows which exercises are done, lesson by lesson."""

@@ -7,7 +7,7 @@ from types import ModuleType
 import course_lib
 
 SCRIPT = "course_lib.grading.limits"  # sets limits on the process that imports it
-ROOMS = ("course_lib.checks", "course_lib.tools", "course_lib.grading", "course_lib.widgets")
+NOT_TAUGHT = ("course_lib.checks", "course_lib.tools", "course_lib.grading", "course_lib.widgets")
 
 
 def modules() -> list[ModuleType]:
@@ -17,4 +17,4 @@ def modules() -> list[ModuleType]:
 
 def taught() -> list[ModuleType]:
     """Those that lessons stand on, without what checks, draws, grades and builds."""
-    return [module for module in modules() if not module.__name__.startswith(ROOMS)]
+    return [module for module in modules() if not module.__name__.startswith(NOT_TAUGHT)]

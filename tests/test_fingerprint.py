@@ -296,7 +296,7 @@ def test_a_corpus_counts_by_its_sentences(corpus):
 @pytest.fixture
 def moved(monkeypatch):
     """The module `masks` as it would be in a folder."""
-    spec = importlib.util.spec_from_file_location("course_lib.room.masks", masks.__file__)
+    spec = importlib.util.spec_from_file_location("course_lib.folder.masks", masks.__file__)
     module = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, spec.name, module)
     spec.loader.exec_module(module)

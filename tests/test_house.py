@@ -10,91 +10,21 @@ from functools import cache
 import nbformat
 import pytest
 
+from course_lib import LAYERS, NOT_IN_LESSONS
 from course_lib.checks import engine
 from course_lib.files import ROOT
 
-FLOORS = [
-    [
-        "files",
-        "curriculum",
-        "speed",
-        "masks",
-        "attention_map",
-        "toy_french",
-        "corpus",
-        "fingerprint",
-        "byte_pairs",
-        "word_pieces",
-        "texts",
-        "scenes",
-    ],
-    ["decorators", "attention", "cores", "positions", "layers"],
-    ["recurrent", "transformer", "language_models", "pretrained"],
-    ["processes", "decoding", "metrics", "training"],
-    ["plotting", "trained"],
-    ["claims", "glossary", "checks", "widgets"],
-]
-OUTSIDE = {
-    "__init__": {"checks"},
-    "tools": set(),
-    "tools.environment": {"files"},
-    "tools.lessons": {"files"},
-    "tools.saved_widgets": {"tools.lessons"},
-    "tools.seeds": {"claims", "curriculum", "files", "trained"},
-    "tools.recording": {"claims", "files", "speed", "trained", "tools.lessons"},
-    "tools.restamp": {
-        *("claims", "curriculum", "files", "processes", "trained", "training"),
-        *("tools.lessons", "tools.recording"),
-    },
-    "tools.pages": {"claims", "curriculum", "glossary", "tools.lessons", "tools.seeds"},
-    "tools.bench": {
-        *("attention", "byte_pairs", "cores", "corpus", "decoding", "language_models", "layers", "masks", "positions"),
-        *("pretrained", "recurrent", "texts", "training", "transformer", "tools.slides"),
-    },
-    "tools.workbook": {"checks", "files", "tools.lessons"},
-    "tools.hub": {"files", "tools.workbook"},
-    "tools.mutants": {"checks", "tools.lessons"},
-    "tools.rewrapped": {"checks", "training", "tools.mutants"},
-    "tools.edges": {"checks", "tools.mutants"},
-    "tools.web": {"files", "widgets"},
-    "tools.slides": {"files", "tools.lessons", "tools.web"},
-    "tools.cards": {"claims", "curriculum", "files", "plotting", "tools.lessons", "tools.pages"},
-    "tools.site": {
-        *("claims", "files", "glossary", "trained", "widgets"),
-        *("tools.cards", "tools.lessons", "tools.pages", "tools.slides", "tools.web", "tools.workbook"),
-    },
-    "grading": {"checks", "files", "tools.workbook"},
-    "__main__": {
-        *(
-            "curriculum",
-            "files",
-            "grading",
-            "speed",
-            "tools.bench",
-            "tools.edges",
-            "tools.environment",
-            "tools.lessons",
-            "tools.mutants",
-            "tools.pages",
-            "tools.rewrapped",
-            "tools.saved_widgets",
-            "tools.site",
-            "tools.web",
-        ),
-        *("tools.recording", "tools.restamp", "tools.seeds", "tools.slides", "tools.workbook"),
-    },
-}
+TAUGHT = " ".join(LAYERS.values()).split()
+ORDER = [*TAUGHT, *NOT_IN_LESSONS.split()]
 LIBRARY = ROOT / "course_lib"
 SOURCES = {file.stem: file.read_text(encoding="utf-8") for file in LIBRARY.glob("*.py")}
-# A package is one module of the house; what its parts import of each other is its own affair. Only tools is a folder
-# of modules with no more in common than that no lesson imports them.
 for package in LIBRARY.glob("*/__init__.py"):
     parts = {
         file.relative_to(package.parent).with_suffix("").as_posix(): file.read_text(encoding="utf-8")
         for file in sorted(package.parent.rglob("*.py"))
     }
     if package.parent.name == "tools":
-        SOURCES |= {f"tools.{name}".removesuffix(".__init__"): source for name, source in parts.items()}
+        SOURCES |= {f"tools.{name}": source for name, source in parts.items() if name != "__init__"}
     else:
         SOURCES[package.parent.name] = "\n".join(parts.values())
 
@@ -111,35 +41,24 @@ def imported(source):
             names = [f"{node.module}.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
-        inside = [name.split(".")[1:] for name in names if name.startswith("course_lib.")]
+        inside = [name.split(".")[1:] for name in names if name.startswith("course_lib.") and "LAYERS" not in name]
         found |= {".".join(path[: 2 if path[0] == "tools" else 1]) for path in inside}
     return found
 
 
 def forbidden(sources):
-    """Imports that lead upward, to a later module of the same floor, or out of the house."""
-    order = [module for floor in FLOORS for module in floor]
+    """Imports of a later module, relative ones, and what importing the library alone would bring with it."""
     for module, source in sources.items():
-        allowed = OUTSIDE[module] if module in OUTSIDE else set(order[: order.index(module)])
-        for name in sorted(imported(source) - allowed - {module}):
+        allowed = {"checks"} if module == "__init__" else {*ORDER[: ORDER.index(module)], module}
+        for name in sorted(imported(source) - allowed):
             yield f"{module} imports {name}"
 
 
-def test_every_module_has_its_floor():
-    assert SOURCES.keys() == {module for floor in FLOORS for module in floor} | OUTSIDE.keys()
+def test_every_module_has_its_place_in_the_order():
+    assert sorted(SOURCES) == sorted([*ORDER, "__init__"])
 
 
-def test_every_module_stands_in_the_drawing_of_the_house():
-    drawing = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("```\nfloor")[1].split("```")[0]
-    left, _, right = zip(*(line.partition("|") for line in drawing.splitlines()), strict=True)
-    _, *rows = re.split(r"^  (\d) ", "\n".join(left), flags=re.MULTILINE)
-    drawn = {int(number): set(re.findall(r"\w+", row)) for number, row in zip(rows[::2], rows[1::2], strict=True)}
-    assert all(drawn[number] >= set(floor) for number, floor in enumerate(FLOORS, start=1))
-    rooms = {part for module in OUTSIDE for part in module.split(".")} - {"__init__"}
-    assert rooms <= set(re.findall(r"\w+", "\n".join(right)))
-
-
-def test_nothing_imports_upward_and_there_are_no_circles():
+def test_a_module_imports_only_from_those_before_it():
     assert list(forbidden(SOURCES)) == []
 
 
@@ -163,14 +82,13 @@ def test_the_modules_of_the_checks_engine_import_only_from_those_before_them():
         ("attention", "import course_lib.recurrent as r", "recurrent"),
         ("metrics", "from course_lib import __main__", "__main__"),
         ("claims", "from .widgets import Explorer", "a relative import"),
-        ("tools.lessons", "from course_lib import training", "training"),
         ("training", "from course_lib.tools import bench", "tools.bench"),
         ("claims", "import course_lib.tools.lessons as l", "tools.lessons"),
         ("tools.web", "from course_lib.tools.site import build", "tools.site"),
         ("checks", "from course_lib import tools", "tools"),
         ("__init__", "from course_lib import masks", "masks"),
         ("checks", "from course_lib.grading import grade", "grading"),
-        ("grading", "from course_lib.widgets import heatmap", "widgets"),
+        ("tools.site", "from course_lib.grading import grade", "grading"),
     ],
 )
 def test_a_forbidden_import_is_seen(module, line, name):
@@ -192,8 +110,7 @@ def test_tools_and_grading_are_what_no_lesson_exercise_or_glossary_block_imports
     for page in (ROOT / "glossary").glob("*.md"):
         blocks += re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     unseen = SOURCES.keys() - reached(set().union(*map(imported, blocks)))
-    rooms = {module for module in SOURCES if module.split(".")[0] in ("tools", "grading")}
-    assert unseen == rooms | {"__init__", "__main__"}
+    assert unseen == {*NOT_IN_LESSONS.split(), "__init__"}
 
 
 def fresh(code):
@@ -212,7 +129,7 @@ started = time.process_time()
 import torch
 with_torch = time.process_time()
 import importlib
-for module in {[module for floor in FLOORS[:4] for module in floor]}:
+for module in {TAUGHT[: TAUGHT.index("plotting")]}:
     importlib.import_module("course_lib." + module)
 print(json.dumps((time.process_time() - with_torch) / (with_torch - started)))
 """

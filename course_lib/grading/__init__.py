@@ -1,6 +1,6 @@
 """Marks in class, on nbgrader: exercises handed out, collected and graded, with a reason for every point.
 
-A room beside `course_lib.tools`, which it may import, and not the other way round.
+It may import `course_lib.tools`, and not the other way round.
 """
 
 import sys

@@ -6,8 +6,6 @@ multi-head attention beside torch's own; `compare_transformers` trains the Trans
 with and without the past; `compare_cores`, `compare_sharing` and `compare_positions` run lesson 9's cheaper parts
 beside the plain ones; `compare_pretrained` runs lesson 11's model beside `transformers`; `drag` and
 `translate_in_page` time explorers, where there is a browser.
-
-It stands outside the floors, as `lessons` does: the verb `bench` imports it, and no module does.
 """
 
 import contextlib

@@ -19,7 +19,7 @@ import jinja2
 import nbformat
 from sphinx.cmd.build import main as sphinx
 
-from course_lib import claims, glossary, trained
+from course_lib import LAYERS, claims, glossary, trained
 from course_lib.files import DATA, ROOT
 from course_lib.tools import cards, lessons, slides, web, workbook
 from course_lib.tools.pages import verdicts
@@ -83,11 +83,12 @@ def assemble():
         index.write("\n".join(["\n```{toctree}", ":hidden:\n", *glossary.entries(), "```\n"]))
     told = [about(*row) for row in README_ROW.findall((ROOT / "README.md").read_text(encoding="utf-8"))]
     draw_shares(told, SOURCE / "_static" / "share")
-    for file in (SOURCE / "index.md", SOURCE / "notebooks" / "exercises" / "index.md"):
+    for name in ("index.md", "notebooks/exercises/index.md", "api/index.md"):
+        file = SOURCE / name
         template = jinja2.Template(file.read_text(encoding="utf-8"), trim_blocks=True)
-        filled = template.render(lessons=told, sentence=SENTENCE, translator=translator())
+        filled = template.render(lessons=told, layers=LAYERS, sentence=SENTENCE, translator=translator())
         file.write_text(filled, encoding="utf-8")
-    for module in re.findall(r"^[a-z_]+$", (SOURCE / "api" / "index.md").read_text(encoding="utf-8"), re.MULTILINE):
+    for module in " ".join(LAYERS.values()).split():
         text = f"{module}\n{'=' * len(module)}\n\n.. automodule:: course_lib.{module}\n"
         (SOURCE / "api" / f"{module}.rst").write_text(text, encoding="utf-8")
 
