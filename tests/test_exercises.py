@@ -1,7 +1,6 @@
 """The exercise notebooks: each is complete, and its student version fails at every blank and nowhere else."""
 
 import ast
-import importlib
 import itertools
 import math
 import os
@@ -16,9 +15,8 @@ import torch
 from nbclient import NotebookClient
 from nbconvert.exporters import NotebookExporter
 from traitlets.config import Config
-from wrong_answers import BANK
 
-from course_lib.checks import EXERCISED, Question, exercises
+from course_lib.checks import EXERCISED, Question, engine, exercises
 from course_lib.curriculum import name_of
 from course_lib.tools import lessons, workbook
 
@@ -212,15 +210,27 @@ def test_what_the_formulas_compute_is_right():
     assert tried > 30, tried
 
 
+OF_ALL_CHECKS = {  # what hints quote of the engine's words, and where those are written
+    r"it changes its argument( \w+| …)? in place": "it changes {'its argument '",
+    "the result is not boolean": "the result is not boolean",
+    "the result holds NaN everywhere": "the result holds NaN {where}",
+    "view size is not compatible": "view size is not compatible",
+    "… is not right": " is not right",
+}
+
+
 def test_what_a_hint_quotes_is_what_a_check_says():
-    for lesson in EXERCISED:
-        importlib.import_module(f"wrong_answers.{lesson}")
+    written = "".join(path.read_text() for path in Path(engine.__file__).parent.glob("*.py"))
+    assert all(words in written for words in OF_ALL_CHECKS.values())
     for path in SOURCES:
-        says = {answer.says for answer in BANK if exercises()[answer.exercise].lesson == name_of(path)}
+        asked = [one for one in exercises().values() if one.lesson == name_of(path)]
+        names = {misconception.name for one in asked for misconception in one.misconceptions}
         text = "\n".join(text for _, text, _ in told(path))
         for quoted in re.findall('<summary>(?:Hint: )?"([^"<]+)"</summary>', text):
-            parts = quoted.split("…")
-            assert any(all(part.strip() in said for part in parts) for said in says), (path.stem, quoted)
+            named = any(all(part.strip() in name for part in quoted.split("…")) for name in names)
+            assert named or any(re.fullmatch(words, quoted) for words in OF_ALL_CHECKS), (path.stem, quoted)
+        for bare in re.findall('<summary>(?:Hint: )?([^"<]+)</summary>', text):
+            assert bare not in names, f"{path.stem}: a check says this, so put it in quotation marks: {bare}"
 
 
 # ---- in class, and in the browser ----
