@@ -188,15 +188,16 @@ def pages(arguments):
 
 def bench(arguments):
     """compare the speed of attention and the Transformer with textbook forms and torch's modules (three minutes)"""
-    from course_lib import speed
-    from course_lib.tools import bench
+    import torch
 
-    print(f"{speed.machine()}\n")
-    training = bench.compare, bench.compare_heads, bench.compare_transformers, bench.compare_language_models
-    writing = bench.compare_decoding, bench.compare_writing
-    cheaper = bench.compare_cores, bench.compare_sharing, bench.compare_positions
-    for measured in (*training, *writing, *cheaper, bench.compare_pretrained, bench.drag, bench.translate_in_page):
-        print(measured(), flush=True, end="\n\n")
+    from course_lib import speed
+    from course_lib.tools import bench, bench_in_page
+
+    torch.set_num_threads(1)
+    print(f"{speed.machine()}, one thread\n")
+    for measured in (*bench.ALL, bench_in_page.explorers):
+        for told in measured():
+            print(told, flush=True, end="\n\n")
 
 
 def mutants(arguments):
