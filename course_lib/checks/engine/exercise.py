@@ -108,7 +108,8 @@ class Exercise:
                 raise ValueError(f"{self.name}, {name!r}: {old!r} stands {source.count(old)} times in\n{source}")
             source = source.replace(old, new)
         made = {}
-        exec(source, self.right.__globals__, made)  # the globals themselves: later helpers of the module are found
+        right = inspect.unwrap(self.right)  # whose globals a decorator hides
+        exec(source, right.__globals__, made)  # the globals themselves: later helpers of the module are found
         self.misconception(name, hint)(made[self.right.__name__])
 
     def run(self, answer: Callable, arguments: Mapping[str, object]) -> object:
