@@ -1,0 +1,108 @@
+"""greedy_words(scores, start, end, limit): writes the likeliest word, again and again."""
+
+import torch
+
+from course_lib.checks.engine import Case, Exercise
+from course_lib.checks.transformer_trained.made_up_models import drive_writer, newest, table, told_apart
+
+
+def cases(generator: torch.Generator) -> list[Case]:
+    # 0 is <bos>, 1 is <eos>; a row is what may come after a word.
+    small = torch.tensor([[0.08, 0.12, 0.7, 0.1], [0.1, 0.2, 0.3, 0.4], [0.1, 0.2, 0.13, 0.57], [0.07, 0.63, 0.2, 0.1]])
+    at_once = torch.tensor([[0.1, 0.7, 0.2], [0.3, 0.1, 0.6], [0.07, 0.13, 0.8]])
+    around = torch.tensor([[0.07, 0.13, 0.8], [0.1, 0.3, 0.6], [0.1, 0.2, 0.7]])
+    hardly = torch.tensor(
+        [[0.2, 0.26, 0.28, 0.26], [0.25, 0.25, 0.26, 0.24], [0.2, 0.26, 0.26, 0.28], [0.2, 0.28, 0.26, 0.26]]
+    )
+    inputs = [
+        ("two words, then the end", small, 0.0, 0, 1, 6),
+        ("the end at once", at_once, 0.0, 0, 1, 5),
+        ("a model that never ends", around, 0.0, 0, 1, 4),
+        ("a limit of twelve words", around, 0.0, 0, 1, 12),
+        ("a model that is hardly sure", hardly, 0.0, 0, 1, 6),
+        ("a limit of one word", small, 0.0, 0, 1, 1),
+        ("a limit that is just reached", small, 0.0, 0, 1, 3),
+        ("other numbers for start and end", table(generator, 5), 0.0, 4, 2, 7),
+    ]
+    names = ("p", "echo", "start", "end", "limit")
+    given = [Case(about, dict(zip(names, values, strict=True))) for about, *values in inputs]
+
+    def draw() -> dict:
+        words = int(torch.randint(4, 7, (), generator=generator))
+        return dict(zip(names, (table(generator, words), 1.0, 0, 1, 8), strict=True))
+
+    handed = [one.answer for one in GREEDY_WORDS.misconceptions if "handed" in one.name]
+    drawn = told_apart(draw, right, handed, nameless=[newest(right, 2), newest(right, 3)])
+    return given + [Case("a model that looks at all words", arguments) for arguments in drawn]
+
+
+def right(scores, start, end, limit):
+    words = [start]
+    while len(words) <= limit:
+        word = scores(words).argmax().item()
+        words.append(word)
+        if word == end:
+            break
+    return words[1:]
+
+
+GREEDY_WORDS = Exercise(
+    "greedy_words",
+    "transformer_trained",
+    cases,
+    right,
+    'lesson 6, "Decoding: from logits to words"; glossary.show("greedy decoding")',
+    drive=drive_writer,
+)
+
+GREEDY_WORDS.edit(
+    "it writes on after the end mark",
+    "When the end mark is written, the sentence is finished. What stops your loop?",
+    ("word == end", "False"),
+)
+GREEDY_WORDS.edit(
+    "it does not keep the limit",
+    "A model need not ever write the end mark. What stops your loop then?",
+    ("len(words) <= limit", "True"),
+)
+GREEDY_WORDS.edit(
+    "it never stops",
+    "Two things end a sentence: the end mark, and the limit. Your loop looks at neither.",
+    ("len(words) <= limit", "True"),
+    ("word == end", "False"),
+)
+GREEDY_WORDS.edit(
+    "the start mark is counted as a written word",
+    "The limit is for the words that are written, and the start mark was given.",
+    ("<= limit", "< limit"),
+)
+GREEDY_WORDS.edit(
+    "the start mark is returned too",
+    "Only what was written is wanted. The start mark was given.",
+    ("words[1:]", "words"),
+)
+GREEDY_WORDS.edit(
+    "the end mark is left out",
+    "The end mark was written, so it belongs to what is returned.",
+    ("words[1:]", "[word for word in words[1:] if word != end]"),
+)
+GREEDY_WORDS.edit(
+    "the model is handed the last word alone",
+    "The next word may depend on all before it. Hand over the whole beginning.",
+    ("scores(words)", "scores(words[-1:])"),
+)
+GREEDY_WORDS.edit(
+    "the model is handed the start mark alone",
+    "What was written must be read before the next word. What does your model see at the second step?",
+    ("scores(words)", "scores([start])"),
+)
+GREEDY_WORDS.edit(
+    "from the second step on the start mark is not handed over",
+    "The list that the model gets begins with the start mark, at every step. What does yours get at the second?",
+    ("scores(words)", "scores(words[1:] or words)"),
+)
+GREEDY_WORDS.edit(
+    "it takes the least likely word",
+    "log p is negative: the likeliest word has the largest.",
+    ("argmax", "argmin"),
+)

@@ -1,0 +1,66 @@
+"""Models of a few words, from which greedy_words and beam_words write, and the search for those that tell mistakes apart."""
+
+import torch
+
+MOST_DRAWS = 150  # of inputs, to find some that tell misconceptions apart
+
+
+def drive_writer(answer, p, echo, **settings):
+    """A model of a few words. It looks at the last word and, as strong as `echo`, at those before."""
+    import torch
+
+    calls = 0
+
+    def scores(words):
+        nonlocal calls
+        calls += 1
+        if calls > 10_000 or len(words) > settings["limit"] + 50:
+            raise RecursionError("it goes on and on, far beyond the limit")
+        if isinstance(words, torch.Tensor):
+            raise TypeError("the model takes a list of word numbers; given was a tensor")
+        row = p[int(words[-1])].log()
+        if echo:
+            for back in range(2, 1 + len(words)):
+                row = row + echo * p[int(words[-back])].log().roll(back - 1)
+        return row.log_softmax(-1)
+
+    return answer(scores, **settings)
+
+
+def handing(answer, history):
+    """The same, but the model is handed only what `history` leaves of the words."""
+    return lambda model, **settings: answer(lambda words: model(history(words)), **settings)
+
+
+def newest(answer, count: int):
+    """The same, but the model is handed only so many words, the newest."""
+    return handing(answer, lambda words: words[-count:])
+
+
+def told_apart(draw, right, misconceptions, clear=lambda arguments: True, nameless=()) -> list[dict]:
+    """For each misconception arguments that show it: what it gives there, neither the right answer nor another misconception gives.
+
+    Of `nameless` ones it is enough that the right answer gives something else. Where rounding could decide (`clear` is
+    False), a right answer in another style might be refused.
+    """
+    found, lacking = [], [*misconceptions, *nameless]
+    for _ in range(MOST_DRAWS):
+        arguments = draw()
+        wanted, *named = [drive_writer(answer, **arguments) for answer in (right, *misconceptions)]
+        shown = [
+            misconception
+            for misconception, given in zip(misconceptions, named, strict=True)
+            if [wanted, *named].count(given) == 1
+        ]
+        others = [misconception for misconception in nameless if misconception in lacking]
+        shown += [misconception for misconception in others if drive_writer(misconception, **arguments) != wanted]
+        if not set(shown).isdisjoint(lacking) and clear(arguments):
+            found.append(arguments)
+            lacking = [misconception for misconception in lacking if misconception not in shown]
+        if not lacking:
+            break
+    return found
+
+
+def table(generator: torch.Generator, words: int) -> torch.Tensor:
+    return torch.randn(words, words, generator=generator, dtype=torch.float64).mul(1.5).softmax(-1)
