@@ -47,6 +47,45 @@ def retypes_at_the_end(course):
     return notebook
 
 
+def _adds(course, *sources, **answers):
+    """A submission with cells at the end."""
+    notebook = made.answered(course, **answers)
+    notebook.cells += [made.new_code_cell(source) for source in sources]
+    return notebook
+
+
+def binds_in_many_ways(course):
+    """Answers typed at the end, none of them in the plain form `name = ...`."""
+    return _adds(
+        course,
+        "cat_score: float = 1.05",
+        "if True:\n    double = twice = lambda x: x + x",
+        "import re; count, _ = (lambda words: len(words.split())), re",
+        sat=None,
+        double=None,
+        count=None,
+    )
+
+
+def guesses_twice(course):
+    """The first answer counts: a second one after the check is no better guess."""
+    return _adds(
+        course, "cat_score = 1.05", made.DOUBLE, sat="cat_score = 0.6", double="def double(x):\n    return x * x"
+    )
+
+
+def names_a_variable_exec(course):
+    return made.answered(course, sat="cat_score = 1.05\nexec = globals = json = print = None")
+
+
+def fills_the_memory(course):
+    """What took the memory would keep it, and no later check could be asked."""
+    notebook = made.answered(course)
+    full = made.new_code_cell("held = []\nwhile True:\n    held.append(bytearray(2**26))")
+    notebook.cells.insert(place(notebook, "sat"), full)
+    return notebook
+
+
 def moves_cells(course):
     notebook = made.answered(course)
     notebook.cells.append(notebook.cells.pop(place(notebook, "softmax")))
@@ -73,11 +112,19 @@ ACCIDENTS = {
     imports_in_the_set_up: ([3, 1, 2, 2], "setup was edited, and is restored; imports that were added to it are kept"),
     retypes_at_the_end: (
         [3, 1, 2, 2],
-        "cell 12, which comes later, makes cat_score; cell 13, which comes later, makes double",
+        "cell 12, which comes later, has cat_score; cell 13, which comes later, has double",
     ),
+    binds_in_many_ways: (
+        [3, 1, 2, 2],
+        "cell 12, which comes later, has cat_score; cell 13, which comes later, has double; "
+        "cell 14, which comes later, has count",
+    ),
+    guesses_twice: ([3, 0, 0, 2], "cat_score: 0.6 is not right; double: that is the square"),
+    names_a_variable_exec: ([3, 1, 2, 2], ""),
+    fills_the_memory: ([3, 1, 2, 2], "cell 5 raised MemoryError"),
     moves_cells: (
         [3, 1, 2, 2],
-        "cell 11, which comes later, makes masked_softmax",
+        "cell 11, which comes later, has masked_softmax",
     ),
     odd_file: ([3, 1, 2, 2], ""),
 }

@@ -4,6 +4,7 @@ Where it can be done within one submission, several cheats share a kernel: each 
 """
 
 import json
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from types import SimpleNamespace
@@ -11,6 +12,7 @@ from types import SimpleNamespace
 import made_up_class as made
 import pytest
 import torch
+from torch.nn import functional as F
 
 pytest.importorskip("nbgrader")
 
@@ -157,7 +159,7 @@ def test_what_the_grader_sends_tells_no_results():
 def answer_of(learners, name="masked_softmax", seed=3):
     asked = checks.exercises()[name]
     inputs = [{n: courier.pack(v) for n, v in c.arguments.items()} for c in examine.cases_of(asked, seed)]
-    return courier.answer("f", {"f": learners}, None, inputs)
+    return courier.answer("f", {"f": learners}, asked.drive, inputs, asked.banned, engine.calls_of)
 
 
 NO_ANSWERS = [
@@ -196,6 +198,24 @@ def test_a_wrong_answer_is_told_as_in_the_notebook():
         with pytest.raises(Wrong) as here:
             engine.examine(asked, answer, seed=3)
         assert examine.reason(told.value) == examine.reason(here.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [("layer_norm", lambda: F.layer_norm(torch.ones(2), (2,))), ("dropped", lambda: F.dropout(torch.ones(2)))],
+)
+def test_what_is_banned_in_the_notebook_is_banned_in_marks(name, call):
+    asked = checks.exercises()[name]
+
+    def right_but_calls(*arguments, **named):
+        call()
+        return asked.right(*arguments, **named)
+
+    with pytest.raises(Wrong) as told:
+        examine.judge(asked, json.dumps(answer_of(right_but_calls, name)), seed=3)
+    with pytest.raises(Wrong) as here:
+        engine.examine(asked, right_but_calls, seed=3)
+    assert examine.reason(told.value) == examine.reason(here.value) and "which is not to be used" in str(told.value)
 
 
 def test_a_blank_is_no_wrong_answer():
@@ -277,6 +297,8 @@ def test_an_error_is_told_by_its_name_as_in_the_notebook(error):
 def test_every_exercise_of_the_course_can_be_asked(name, monkeypatch):
     """The code that is sent runs in a namespace that holds nothing but the answer; a right one is found right."""
     asked, sent = checks.exercises()[name], []
+    if isinstance(asked, Exercise):  # what is right may call what a learner is to write
+        asked = replace(asked, banned=())
     kernel = SimpleNamespace(display_pub=SimpleNamespace(publish=lambda data: sent.append(data[courier.MIME])))
     monkeypatch.setattr("IPython.get_ipython", lambda: kernel)
     notebook = {name: asked.right if isinstance(asked, Exercise) else asked.right()}

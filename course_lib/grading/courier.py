@@ -119,7 +119,7 @@ def unpack_error(name, text):
     return error
 
 
-def answer(expression, names, drive, inputs):
+def answer(expression, names, drive, inputs, banned, calls_of):
     """What the learner's object is or gives, as plain data; runs in the kernel.
 
     Args:
@@ -127,6 +127,7 @@ def answer(expression, names, drive, inputs):
         names: of the notebook.
         drive: what is done with the object; it is called if None.
         inputs: the packed arguments of each call, or None if the object itself is the answer.
+        banned, calls_of: what it must not call, and the function of the checks that sees it.
     """
     try:
         learners = eval(expression, names)
@@ -134,16 +135,20 @@ def answer(expression, names, drive, inputs):
         return {"missing": f"{type(error).__name__}: {error}"}
     if inputs is None or not callable(learners):
         return {"value": pack(learners)}
-    outcomes = []
-    for packed in inputs:
+
+    def outcome_of(packed):
         arguments = {name: unpack(value) for name, value in packed.items()}
         try:
             given = learners(*arguments.values()) if drive is None else drive(learners, **arguments)
             outcome = {"result": pack(given)}
         except (Exception, SystemExit) as error:
             outcome = {"error": type(error).__name__, "text": str(error)[:500]}
-        outcomes.append({**outcome, "arguments": {name: pack(value) for name, value in arguments.items()}})
-    return {"outcomes": outcomes}
+        return {**outcome, "arguments": {name: pack(value) for name, value in arguments.items()}}
+
+    found = {"outcomes": [outcome_of(packed) for packed in inputs]}
+    if banned:
+        found["called"] = calls_of(banned, lambda: outcome_of(inputs[0]))
+    return found
 
 
 def publish(found):

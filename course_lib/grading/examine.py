@@ -12,11 +12,23 @@ from dataclasses import replace
 
 import torch
 
-from course_lib.checks.engine import BrokenCheckError, Case, Exercise, Question, Wrong, ask, examine, same
+from course_lib.checks.engine import (
+    BrokenCheckError,
+    Case,
+    Exercise,
+    Question,
+    Wrong,
+    ask,
+    calls_of,
+    examine,
+    refuse_calls,
+    same,
+)
 from course_lib.grading import courier
 from course_lib.grading.submission import printable
 
 LARGEST_ANSWER = 50_000_000  # characters
+UNANSWERED = "NameError", "NotImplementedError"  # the errors of an answer that nobody has given yet
 MOST_ITEMS = 100_000  # of an answer's lists: each becomes a tensor of its own
 LONGEST_REASON = 2_000  # characters of a message that a learner's results may fill
 
@@ -32,7 +44,8 @@ def question_for_kernel(asked: Exercise | Question, expression: str, seed: int) 
         ValueError: what the exercise gives as input is no plain data, or its drive is no function of its own.
     """
     inputs, drive = None, "None"
-    program = [inspect.getsource(courier)]
+    banned = getattr(asked, "banned", ())
+    program = [inspect.getsource(courier), inspect.getsource(calls_of)]
     if isinstance(asked, Exercise):
         inputs = [{n: courier.pack(value) for n, value in case.arguments.items()} for case in cases_of(asked, seed)]
         if '"other":' in json.dumps([[*packed.values()] for packed in inputs]):
@@ -45,8 +58,12 @@ def question_for_kernel(asked: Exercise | Question, expression: str, seed: int) 
                 raise ValueError(f"{asked.name}: its drive must be a function that begins with def, not a lambda")
             program.append(f"driven = {{}}\nexec({source!r}, driven)")
             drive = f"driven[{asked.drive.__name__!r}]"
-    program.append(f"publish(answer({expression!r}, learner, {drive}, json.loads({json.dumps(inputs)!r})))")
-    return f"exec({chr(10).join(program)!r}, {{'__name__': 'course_grader', 'learner': globals()}})"
+    given = f"{expression!r}, learner, {drive}, json.loads({json.dumps(inputs)!r}), {banned!r}, calls_of"
+    program.append(f"publish(answer({given}))")
+    # By way of a new function, since a learner may have variables named exec and globals.
+    new = "(lambda: None)"
+    names = f"{{'__name__': 'course_grader', 'learner': {new}.__globals__}}"
+    return f"{new}.__builtins__['exec']({chr(10).join(program)!r}, {names})"
 
 
 class _Replies:
@@ -108,7 +125,8 @@ def _compare(asked: Exercise | Question, wanted: object, text: str, seed: int) -
         raise ValueError("it is too long")
     found = json.loads(text)
     if missing := found.get("missing"):
-        raise Wrong(f"✗ {asked.name}: {missing}.")
+        sign = "○" if missing.startswith(UNANSWERED) else "✗"
+        raise Wrong(f"{sign} {asked.name}: {missing}.")
     if isinstance(asked, Question):
         return ask(replace(asked, right=lambda: wanted), courier.unpack(found.get("value")))
     drawn = iter([wanted])  # once: the kernel cannot be asked again
@@ -118,12 +136,14 @@ def _compare(asked: Exercise | Question, wanted: object, text: str, seed: int) -
     outcomes = [_unpack_outcome(packed) for packed in found["outcomes"]]
     if len(outcomes) != len(wanted):
         raise ValueError(f"it answers {len(outcomes)} of {len(wanted)} inputs")
-    return examine(replayed, _Replies(wanted, outcomes), seed)
+    count = examine(replayed, _Replies(wanted, outcomes), seed)
+    refuse_calls(asked, [name for name in found.get("called", []) if name in asked.banned])
+    return count
 
 
-def reason(wrong: Wrong) -> str:
+def reason(said: Wrong | str) -> str:
     """The first line of a message, as a reason in a table."""
-    line = str(wrong).partition("\n")[0]
+    line = str(said).partition("\n")[0]
     if line.startswith("○"):  # no answer yet: what the learner may do about it is not for the table
         line = line.partition(". ")[0]
     return printable(line.lstrip("✗○ ").rstrip(".: ")[:LONGEST_REASON])

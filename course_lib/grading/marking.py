@@ -26,6 +26,7 @@ from course_lib.grading.provisioner import ContainedKernelManager
 from course_lib.grading.submission import printable, writable
 from course_lib.tools import workbook
 
+LEFT_OUT = "(What is printed during hidden tests is left out.)\n"
 RECORD = "course"  # where a graded notebook's metadata keep how it was graded
 FRESH_KERNELS = 2  # how often a submission that ended its kernel gets another
 LARGEST_OUTPUT = 1_000_000  # characters of a cell's output that are kept
@@ -34,8 +35,8 @@ LONGEST_LINE = 10_000  # characters of an error's message, and of each line of i
 DISPLAYS = {"display_data", "execute_result", "update_display_data"}
 LEAST_OUTPUT = dict.fromkeys(DISPLAYS, 1_000) | {"stream": 100}  # characters as which each of them counts at least
 CELL_FILE = re.compile(r"\(\d+\.py, line")  # how a SyntaxError names a cell
-MAKES = re.compile(r"^(?:(?:def|class)\s+(\w+)|(\w+)\s*=(?!=))", re.MULTILINE)  # the learner's code is not parsed
 NAME = re.compile(r"[A-Za-z_]\w*")
+NO_MEMORY = "MemoryError", "not enough memory", "can't allocate memory"  # in what Python, NumPy and torch raise
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -100,7 +101,9 @@ class Marking(Execute):
         self.drawn = secrets.randbelow(2**31) if self.seed is None else self.seed
         self.until = time.monotonic() + self.submission_seconds
         self.kernels, self.skipped, self.stopped, self.printed = 1, set(), None, Counter()
-        self.again = []  # cells to be graded once more at the end
+        self.again = []  # cells to be graded once more at the end: their answer was blank or missing
+        self.settled = {}  # by cell, what was said of its answers that are neither: the first one counts
+        self.unanswered = set()  # cells with answers that are blank or missing
         self.overdue = False
         self.begun, self.ran = False, 0  # whether the kernel still spoke before a cell, and which it ran last
         self.record = {"seed": self.drawn, "reasons": [], "cells": {}}
@@ -147,6 +150,10 @@ class Marking(Execute):
                 else:
                     self.execute_cell(cell, index)
                     reasons = self._told(cell, name, index)
+                    full = any(word in reason for reason in reasons for word in NO_MEMORY)
+                    if full and self.kernels <= FRESH_KERNELS:  # what took the memory still has it
+                        self.skipped.add(index)
+                        self._start_anew(index + 1)
             except (CellTimeoutError, DeadKernelError) as error:
                 if self.begun:
                     reasons = [f"{name} {self._what_ended(error)}"]
@@ -157,7 +164,7 @@ class Marking(Execute):
             reasons = [f"{name} was not reached"]
         if graded:
             points = share * self.asked[name].points
-            later = self._made_later(self.asked[name], index) if reasons or at_the_end else []
+            later = self._made_later(self.asked[name], index) if index in self.unanswered or at_the_end else []
             if later and not at_the_end:
                 self.again.append(index)
             self.record["cells"][name] = {"points": points, "max": self.asked[name].points, "reasons": reasons + later}
@@ -188,41 +195,47 @@ class Marking(Execute):
         return []
 
     def _made_later(self, asked, index):
-        """Says so where what a grade cell asks for stands in a cell after it: answers typed at the end, cells moved."""
-        wanted = " ".join([asked.own, *(ask.expression for ask in asked.asks)])
+        """Says so where a cell after a grade cell names what it asks for: answers typed at the end, cells moved."""
+        asked_for = set(NAME.findall(" ".join([asked.own, *(ask.expression for ask in asked.asks)])))
         for later, cell in enumerate(self.nb.cells[index + 1 :], start=index + 2):
             if cell.cell_type == "code" and not is_grade(cell):
-                made = {name for names in MAKES.findall(cell.source) for name in names if name}
-                if names := sorted(made & set(NAME.findall(wanted))):
-                    return [f"cell {later}, which comes later, makes {' and '.join(names)}"]
+                if names := sorted(asked_for & set(NAME.findall(cell.source))):
+                    return [f"cell {later}, which comes later, has {' and '.join(names)}"]
         return []
 
     def _grade(self, cell, asked, index):
         """The share of a cell's points that is earned, and the reasons for what is not."""
+        name = cell.metadata.nbgrader["grade_id"]
         if not asked.asks:
             self.execute_cell(cell, index)
-            reasons = self._told(cell, cell.metadata.nbgrader["grade_id"], index) or self._stripped(asked.own, index)
-            return self._by_output(cell) / asked.points if asked.points and not reasons else 0.0, reasons
-        reasons, right, lines = [], 0, []
+            reasons = self._told(cell, name, index) or self._stripped(asked.own, index)
+            self._note_unanswered(index, _is_unanswered(cell))
+            return (0.0, reasons) if reasons or not asked.points else self._by_output(cell, name, asked.points)
+        settled, outputs, failed, reasons, lines = self.settled.setdefault(index, {}), [], [], [], []
         if asked.own:
-            cell.outputs = self._aside(asked.own, index).outputs
-            reasons = self._told(cell, cell.metadata.nbgrader["grade_id"], index) or self._stripped(asked.own, index)
-        else:
-            cell.outputs = []
-        failed = bool(reasons)
+            if asked.own not in settled:
+                ran = self._aside(asked.own, index)
+                own = ran.outputs, self._told(ran, name, index) or self._stripped(asked.own, index)
+                if not _is_unanswered(ran):
+                    settled[asked.own] = own
+            outputs, failed = settled.get(asked.own) or own
         try:
             for ask in asked.asks:
-                try:
-                    said = self._ask(ask, index)
-                    right += 1
-                except Wrong as wrong:
-                    said = str(wrong)[: examine.LONGEST_REASON]
-                    reasons.append(examine.reason(wrong))
+                said = settled.get(ask) or self._said(ask, index)
+                if not said.startswith("○"):
+                    settled[ask] = said
+                if not said.startswith("✓"):
+                    reasons.append(examine.reason(said))
                 lines.append(said if not ask.hidden else f"{said[:1]} a hidden check")
         finally:
             text = writable("".join(f"{line}\n" for line in lines))
-            cell.outputs.append(new_output("stream", name="stdout", text=text))
-        return 0.0 if failed else right / len(asked.asks), reasons
+            cell.outputs = [*outputs, new_output("stream", name="stdout", text=text)]
+        self._note_unanswered(index, len(settled) < len(asked.asks) + bool(asked.own))
+        right = len(asked.asks) - len(reasons)
+        return 0.0 if failed else right / len(asked.asks), failed + reasons
+
+    def _note_unanswered(self, index, it_is):
+        (self.unanswered.add if it_is else self.unanswered.discard)(index)
 
     def _stripped(self, source, index):
         """Says so where asserts have been switched off in the kernel, so that tests of one's own test nothing."""
@@ -234,6 +247,13 @@ class Marking(Execute):
             return []
         return ["asserts do nothing in its kernel"]
 
+    def _said(self, ask, index):
+        """What a check says: it begins with ✓, with ✗, or with ○ where there is no answer yet."""
+        try:
+            return self._ask(ask, index)
+        except Wrong as wrong:
+            return str(wrong)[: examine.LONGEST_REASON]
+
     def _ask(self, ask, index):
         exercise = self.known[ask.name]
         cell = self._aside(examine.question_for_kernel(exercise, ask.expression, self.drawn), index)
@@ -243,14 +263,15 @@ class Marking(Execute):
         inputs = judge(self.folder, ask.name, sent[-1] if sent else None, self.drawn)
         return f"✓ {ask.name}: right on all {inputs} inputs." if inputs else f"✓ {ask.name}: right."
 
-    def _by_output(self, cell):
+    def _by_output(self, cell, name, points):
         """nbgrader's rule for an instructor's own tests; a warning on stderr is no failure."""
         seen = copy.deepcopy(cell)
         seen.outputs = [o for o in seen.outputs if not (o.output_type == "stream" and o.name == "stderr")]
         try:
-            return determine_grade(seen, self.log)[0]
+            earned = determine_grade(seen, self.log)[0]
         except (KeyError, ValueError):
-            return 0.0
+            return 0.0, [f"{name} shows a number that is not one from 0 to its {points:g} points"]
+        return earned / points, [f"{name} gives {earned:g} of {points:g} points"] * (earned < points)
 
     # ---- the kernel ----
 
@@ -263,8 +284,12 @@ class Marking(Execute):
             self.nb.cells[index] = kept
 
     def _revive(self, index):
-        """Starts a fresh kernel and brings it to where the last one ended, without the cell that ended it."""
+        """Starts a fresh kernel where the last one ended, without the cell that ended it."""
         self._skip_what_ended(index)
+        self._start_anew(index)
+
+    def _start_anew(self, index):
+        """Starts a fresh kernel and brings it to a cell, without those that are skipped."""
         while not self.stopped:
             at = index
             try:
@@ -357,6 +382,11 @@ class Marking(Execute):
         return size > room and (kind in LEAST_OUTPUT or kind == "error")
 
 
+def _is_unanswered(cell):
+    """Whether tests of the instructor's own have found a blank, or nothing at all, in the place of an answer."""
+    return any(output.output_type == "error" and output.ename in examine.UNANSWERED for output in cell.outputs)
+
+
 def _held(kind, content):
     """What a notebook holds of a kernel's message, in types and lengths that can be written; None if nothing."""
     number = content.get("execution_count")
@@ -434,8 +464,18 @@ class HideTests(ClearHiddenTests):
 
     def preprocess_cell(self, cell, resources, index):
         if cell.cell_type == "code":
+            if hidden_lines(cell.source):
+                cell.outputs = self._without_prints(cell)
             cell.outputs = [self._shown(output) for output in cell.outputs]
         return super().preprocess_cell(cell, resources, index)
+
+    def _without_prints(self, cell):
+        """What is printed during a test tells the hidden inputs; what the grader says comes last, and stays."""
+        kept = [output for output in cell.outputs if output.output_type == "error"]
+        printed = [output for output in cell.outputs if output.output_type != "error"]
+        said = printed[-1:] if "check(" in cell.source else []
+        left_out = [new_output("stream", name="stdout", text=LEFT_OUT)] if len(printed) > len(said) else []
+        return [*left_out, *kept, *said]
 
     def _shown(self, output):
         plain = COLOUR.sub("", "\n".join(_texts(output)))

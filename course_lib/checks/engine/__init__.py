@@ -10,9 +10,9 @@ saying, differences, containers, describing, naming, examining, asking.
 
 from course_lib.checks.engine.asking import ask
 from course_lib.checks.engine.comparing import plain, same
-from course_lib.checks.engine.examining import examine
+from course_lib.checks.engine.examining import examine, refuse_calls
 from course_lib.checks.engine.exercise import BrokenCheckError, Case, Exercise, Misconception, Question, Wrong
-from course_lib.checks.engine.trying import Outcome, attempt
+from course_lib.checks.engine.trying import Outcome, attempt, calls_of
 
 __all__ = [
     "BrokenCheckError",
@@ -24,7 +24,9 @@ __all__ = [
     "Wrong",
     "ask",
     "attempt",
+    "calls_of",
     "examine",
     "plain",
+    "refuse_calls",
     "same",
 ]

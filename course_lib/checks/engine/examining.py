@@ -20,8 +20,8 @@ from course_lib.checks.engine.trying import (
     Tried,
     agree,
     attempt,
-    banned_call,
     call_of,
+    calls_of,
     drawn,
     drawn_anew,
     known,
@@ -89,12 +89,18 @@ def _examined(exercise: Exercise, answer: Callable, cases: Sequence[Case], seed:
             what = "it is right, and wrong for other numbers of the same shapes"
             hint = "Is something kept from an earlier call, or fitted to what a check happened to show?"
             raise Wrong(says(exercise, what, hint, *one, answer))
-    if exercise.banned and (name := banned_call(exercise, answer, cases[0], check)):
+    if exercise.banned:
+        refuse_calls(exercise, calls_of(exercise.banned, lambda: attempt(exercise, answer, cases[0], check)))
+    return len(cases)
+
+
+def refuse_calls(exercise: Exercise, names: Sequence[str]) -> None:
+    """Raises Wrong where a right answer has called what is banned."""
+    if names:
         hint = (
             "The numbers are right. But here it is to be written out, from smaller parts: then you know what is in it."
         )
-        raise Wrong(says(exercise, f"it calls {name}, which is not to be used", hint))
-    return len(cases)
+        raise Wrong(says(exercise, f"it calls {names[0]}, which is not to be used", hint))
 
 
 def _beyond(exercise: Exercise, error: bounds.BeyondError) -> differences.Said:

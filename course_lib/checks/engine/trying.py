@@ -2,7 +2,6 @@
 
 import copy
 import inspect
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -79,8 +78,13 @@ def drawn_anew(exercise: Exercise, cases: Sequence[Case], seed: int) -> list[tup
     return [(old, new) for old, new in pairs if not same(old.arguments, new.arguments, 0.0)][:MOST_FURTHER]
 
 
-def banned_call(exercise: Exercise, answer: Callable, case: Case, check: bounds.Check) -> str | None:
-    """What an answer calls of that which is banned, however it is imported or wrapped."""
+def calls_of(banned, call):
+    """What a call calls of that which is banned, however it is imported or wrapped.
+
+    It stands by itself: a grader sends its source into a learner's kernel.
+    """
+    import sys
+
     found = []
 
     def watch(frame, event, called):
@@ -90,15 +94,15 @@ def banned_call(exercise: Exercise, answer: Callable, case: Case, check: bounds.
             name = f"{called.__module__}.{called.__name__}"
         else:
             return
-        found.extend(one for one in exercise.banned if f"{name}.".startswith(f"{one}."))
+        found.extend(one for one in banned if f"{name}.".startswith(f"{one}."))
 
     before = sys.getprofile()
     sys.setprofile(watch)
     try:
-        attempt(exercise, answer, case, check)
+        call()
     finally:
         sys.setprofile(before)
-    return found[0] if found else None
+    return found
 
 
 Tried = tuple[Case, Outcome, Outcome]  # an input, what the answer gave for it, and what is right
