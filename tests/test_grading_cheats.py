@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import made_up_class as made
 import pytest
 import torch
+from nbformat.v4 import new_output
 from torch.nn import functional as F
 
 pytest.importorskip("nbgrader")
@@ -21,6 +22,7 @@ from course_lib.checks import engine
 from course_lib.checks.engine import Exercise, Wrong
 from course_lib.grading import courier, examine
 from course_lib.grading import course as courses
+from course_lib.grading.marking import LEFT_OUT, HideTests, Marking
 
 WRONG = "def masked_softmax(scores, mask):\n    return {}"
 ZEROS = WRONG.format("torch.zeros_like(scores)")
@@ -305,6 +307,38 @@ def test_every_exercise_of_the_course_can_be_asked(name, monkeypatch):
     exec(examine.question_for_kernel(asked, name, seed=5), notebook)
     assert notebook.keys() == {name, "__builtins__"}  # it leaves nothing behind
     examine.judge(asked, *sent, seed=5)
+
+
+# ---- an instructor's own tests ----
+
+
+@pytest.mark.parametrize(
+    ("shown", "earned", "why"),
+    [
+        ("2", 1.0, []),
+        ("1", 0.5, ["the_cell gives 1 of 2 points"]),
+        ("0", 0.0, ["the_cell gives 0 of 2 points"]),
+        ("3", 0.0, ["the_cell shows a number that is not one from 0 to its 2 points"]),
+        (None, 1.0, []),
+    ],
+)
+def test_partial_credit_says_why_points_are_lost(shown, earned, why):
+    tested = cell("")
+    if shown is not None:
+        tested.outputs = [new_output("execute_result", {"text/plain": shown}, execution_count=1)]
+    assert Marking._by_output(SimpleNamespace(log=None), tested, "the_cell", 2.0) == (earned, why)
+
+
+@pytest.mark.parametrize("source", ['checks.check("double", double)', "assert double(1) == 2"])
+def test_feedback_shows_no_prints_of_hidden_tests(source):
+    tested = cell(f"### BEGIN HIDDEN TESTS\n{source}\n### END HIDDEN TESTS")
+    tested.outputs = [new_output("stream", text="the hidden input\n"), new_output("stream", text="✗ a hidden check\n")]
+    tested.outputs = tested.outputs[: 1 + ("check(" in source)]
+    kept = "".join(
+        output.text for output in HideTests().preprocess(made.new_notebook(cells=[tested]), {})[0].cells[0].outputs
+    )
+    assert "hidden input" not in kept and LEFT_OUT in kept
+    assert ("✗ a hidden check" in kept) == ("check(" in source)
 
 
 # ---- which check belongs to a cell is read from the instructor's notebook ----

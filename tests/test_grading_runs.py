@@ -1,5 +1,6 @@
 """Runs of the grader: killed ones, lost processes, manual marks, a cluster; and what a learner's kernel is given."""
 
+import csv
 import dataclasses
 import json
 import logging
@@ -234,6 +235,16 @@ def test_what_would_steer_a_terminal_is_escaped_in_the_table(course):
         gradebook.update_or_create_student("eve", first_name="\x1b[2JEve", last_name="=1+1")
     text = write_grades(course, made.NAME).read_text(encoding="utf-8-sig")
     assert "\x1b" not in text and "\\x1b[2JEve,'=1+1," in text
+
+
+def test_reasons_fit_into_a_cell_of_a_spreadsheet_and_a_semicolon_begins_no_new_one(course):
+    report = {"assignment": made.NAME, "student": "eve", "state": "graded", "cells": {}, "seed": 1}
+    told = [f"cell {number} raised ValueError: ;=1+1 {'x' * 200}" for number in range(1_900)]
+    grading.keep(course, report | {"reasons": told})
+    course.path("submitted", "eve", made.NAME).mkdir(parents=True)
+    text = write_grades(course, made.NAME).read_text(encoding="utf-8-sig")
+    (row,) = csv.DictReader(text.splitlines())
+    assert len(row["reason"]) < 12_000 and row["reason"].endswith("more, in its report") and ";" not in text
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a name of bytes is one of Linux")

@@ -3,6 +3,7 @@
 import csv
 import sys
 from collections.abc import Sequence
+from itertools import accumulate
 from pathlib import Path
 
 from tqdm import tqdm
@@ -11,6 +12,7 @@ from course_lib.grading.course import Course, captured
 from course_lib.grading.grade import handed_in, kept
 from course_lib.grading.submission import printable
 
+LONGEST_REASON, LONGEST_REASONS = 2_000, 10_000  # characters; a cell of a spreadsheet holds 32,767
 HEAD = ["student", "first_name", "last_name", "assignment", "points", "max", "late_seconds", "state", "reason"]
 
 
@@ -19,7 +21,11 @@ def reasons(report: dict | None) -> str:
     if report is None:
         return ""
     told = [*report["reasons"], *(reason for cell in report["cells"].values() for reason in cell["reasons"])]
-    return "; ".join(dict.fromkeys(told))
+    told = [*dict.fromkeys(reason[:LONGEST_REASON] for reason in told)]
+    room = list(accumulate(len(reason) + 2 for reason in told))
+    shown = sum(length <= LONGEST_REASONS for length in room)
+    more = [f"and {len(told) - shown} more, in its report"] if shown < len(told) else []
+    return "; ".join(told[:shown] + more)
 
 
 def _differences(submission, report: dict) -> list[str]:
@@ -90,10 +96,14 @@ def write_grades(course: Course, assignment: str) -> Path:
 
 
 def _harmless(value: object) -> object:
-    """A text that a spreadsheet would take for a formula is shown as text, and what steers a terminal as its escape."""
+    """A text that a spreadsheet would take for a formula is shown as text, and what steers a terminal as its escape.
+
+    Some spreadsheets begin a new cell at a semicolon, so it becomes a comma.
+    """
     if not isinstance(value, str):
         return value
-    return f"'{printable(value)}" if value.startswith(("=", "+", "-", "@", "\t")) else printable(value)
+    text = printable(value).replace(";", ",")
+    return f"'{text}" if value.startswith(("=", "+", "-", "@", "\t")) else text
 
 
 def write_feedback(course: Course, assignments: Sequence[str]) -> tuple[list[Path], list[str]]:
