@@ -363,6 +363,26 @@ def test_a_faulty_source_is_refused_with_its_name_and_the_reason(old, new, wante
         list(courses.release(course, sources))
 
 
+def test_a_release_that_is_refused_leaves_what_was_handed_out(course, tmp_path):
+    """nbgrader takes no new graded cell once there are submissions; grading goes on as before."""
+    made.hand_in(course, "ada", made.answered(course))
+    grading.grade_one(course, made.NAME, "ada")
+    sources = tmp_path / "changed"
+    sources.mkdir()
+    notebook = made.source()
+    notebook.cells.append(made.new_code_cell("assert True", metadata=made.marks("test", "one_more", 1)))
+    nbformat.write(notebook, sources / f"{made.NAME}.ipynb")
+    (sources / "graded.py").write_text(made.GRADED + "\n# changed\n")
+    places = [course.path("source"), course.path("release"), course.folder / "graded.py"]
+    files = [file for place in places for file in (place, *place.rglob("*")) if file.is_file()]
+    before = {file: file.read_bytes() for file in files}
+    with pytest.raises(courses.CourseError, match=f"{made.NAME}.ipynb: .* What was handed out before stays as it was"):
+        list(courses.release(course, sources))
+    assert {file: file.read_bytes() for file in files} == before
+    grading.grade_one(course, made.NAME, "ada")
+    assert points(course, "ada") == 8
+
+
 def test_a_private_check_may_not_take_a_name_of_the_course(tmp_path):
     (tmp_path / "graded.py").write_text(made.GRADED.replace('"double"', '"cat_score"'))
     with pytest.raises(courses.CourseError, match="cat_score is a name of the course's own checks"):

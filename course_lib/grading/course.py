@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import sysconfig
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -316,29 +317,52 @@ def release(course: Course, sources: Path, names: Sequence[str] = (), due: str |
             raise ValueError
     except ValueError:
         raise CourseError(f'due is {due!r}; wanted is a date such as "2026-11-01 23:59 Europe/Paris"') from None
+    known = exercises(sources)
+    all_points = [_inspect(path, known) for path in found]
     course.folder.mkdir(parents=True, exist_ok=True)
     with scripts_on_path(), Gradebook(course.database):
         pass
-    if (sources / PRIVATE).exists():
-        shutil.copyfile(sources / PRIVATE, course.folder / PRIVATE)
-    for path in found:
-        points = _inspect(path, exercises(sources))
+    for path, points in zip(found, all_points, strict=True):
         copy = course.source(path.stem)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, copy)
-        config = course.config()
-        config.CourseDirectory.assignment_id = path.stem
-        directory = CourseDirectory(config=config)
-        # nbgrader would enter it under a course without a name, which is in no gradebook; PostgreSQL refuses that.
-        with Gradebook(course.database) as gradebook:
-            gradebook.update_or_create_assignment(path.stem)
-        if failed := captured(GenerateAssignment(coursedir=directory, config=config, force=True)):
-            raise CourseError(f"{path.name}: {failed}")
+        with _kept_unless_done(course.folder / PRIVATE, copy.parent, course.path("release", path.stem)):
+            if (sources / PRIVATE).exists():
+                shutil.copyfile(sources / PRIVATE, course.folder / PRIVATE)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, copy)
+            config = course.config()
+            config.CourseDirectory.assignment_id = path.stem
+            directory = CourseDirectory(config=config)
+            # nbgrader would enter it under a course without a name, which is in no gradebook; PostgreSQL refuses that.
+            with Gradebook(course.database) as gradebook:
+                gradebook.update_or_create_assignment(path.stem)
+            if failed := captured(GenerateAssignment(coursedir=directory, config=config, force=True)):
+                raise CourseError(f"{path.name}: {failed} What was handed out before stays as it was.")
         if deadline:
             with Gradebook(course.database) as gradebook:
                 gradebook.update_or_create_assignment(path.stem, duedate=deadline)
         late = f", due {deadline:%Y-%m-%d %H:%M} UTC" if deadline else ""
         yield f"{shown(course.path('release', path.stem, path.name))}: {points:g} points{late}"
+
+
+@contextlib.contextmanager
+def _kept_unless_done(*places: Path) -> Iterator[None]:
+    """Puts files and folders back as they were if the block raises."""
+    with tempfile.TemporaryDirectory(prefix="course-release-") as folder:
+        copies = [(place, Path(folder, str(number))) for number, place in enumerate(places)]
+        for place, copy in copies:
+            if place.exists():
+                (shutil.copytree if place.is_dir() else shutil.copyfile)(place, copy)
+        try:
+            yield
+        except BaseException:
+            for place, copy in copies:
+                if place.is_dir():
+                    shutil.rmtree(place)
+                elif place.exists():
+                    place.unlink()
+                if copy.exists():
+                    shutil.move(copy, place)
+            raise
 
 
 def _inspect(path: Path, known: dict) -> float:
