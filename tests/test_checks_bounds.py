@@ -49,7 +49,7 @@ def ends_badly(*given, **named):
 
 
 def never_sorted(*given, **named):
-    return sorted(iter(int, 1), key=lambda number: endless())
+    return sorted([2, 1], key=lambda number: endless())
 
 
 class Endless:
