@@ -92,7 +92,8 @@ def test_all(arguments):
 
 def check(arguments):
     """run the quick part: ruff and the tests that execute no lesson (arguments go to pytest)"""
-    return ruff_and_pytest(["-m", "not notebook and not browser and not large", *IN_TWO_PROCESSES, *arguments])
+    quick = "not notebook and not browser and not slow and not large"
+    return ruff_and_pytest(["-p", "no:nbval", "-m", quick, *IN_TWO_PROCESSES, *arguments])
 
 
 def ruff_and_pytest(arguments):

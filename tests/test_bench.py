@@ -141,6 +141,7 @@ def test_a_loaded_model_has_a_table_for_each_length(tmp_path):
 # ---- the verb ----
 
 
+@pytest.mark.slow
 def test_the_verb_prints_all_tables(corpus, monkeypatch, capsys):
     monkeypatch.setattr(bench, "toy_french", lambda **_: corpus)
     monkeypatch.setattr(bench, "LESSON_8", TINY)

@@ -49,7 +49,7 @@ def test_an_unknown_verb_is_named_and_the_verbs_are_listed(capsys):
     [
         (front_door.test, True, ["not large"]),
         (front_door.test_all, True, []),
-        (front_door.check, False, ["not notebook and not browser and not large"]),
+        (front_door.check, False, ["not notebook and not browser and not slow and not large"]),
     ],
 )
 def test_checks_are_strict_and_end_with_the_first_failure(verb, lessons_too, marks, monkeypatch):
@@ -109,10 +109,11 @@ def test_make_has_every_verb_and_alone_lists_them():
 # ---- make lab ----
 
 
-@pytest.fixture
-def running_lab(tmp_path):
+@pytest.fixture(scope="module")
+def running_lab(tmp_path_factory):
     """The address that `lab --no-browser` prints, and all that it printed."""
-    with Lab(own_copy(ROOT, tmp_path / "course"), tmp_path) as lab:
+    folder = tmp_path_factory.mktemp("lab")
+    with Lab(own_copy(ROOT, folder / "course"), folder) as lab:
         yield lab.address, lab.log
 
 
@@ -127,6 +128,7 @@ def test_lab_answers_on_the_start_page_and_prints_little_else(running_lab):
     assert len(printed.splitlines()) <= 10, printed
 
 
+@pytest.mark.slow
 def test_kernels_of_the_lab_are_encrypted_and_do_not_complain(tmp_path):
     with Lab(own_copy(ROOT, tmp_path / "course"), tmp_path) as lab:
         for _ in range(2):

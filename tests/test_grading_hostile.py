@@ -504,6 +504,7 @@ def written(content):
     return content if isinstance(content, bytes) else json.dumps(content).encode()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Non-unique cell id", "ignore:Cell is missing an id")
 @settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(FILES)
@@ -657,6 +658,7 @@ ASKED = [Question(name, "scaled_dot_product", right, (), "lesson 3") for name, r
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit of memory is one of Linux")
 def test_a_judge_that_ends_takes_nobody_with_it(tmp_path, monkeypatch):
     monkeypatch.setattr(judging, "SECONDS", 1)

@@ -6,6 +6,7 @@ import inspect
 import numpy as np
 import pytest
 import torch
+from sweeps import sweep
 from torch import nn
 
 from course_lib.checks import exercises
@@ -13,7 +14,7 @@ from course_lib.checks.engine import Wrong, examine
 from course_lib.tools import lessons, mutants, rewrapped
 
 SAMPLE = 2  # containers of each exercise; `make mutants` tries all
-each_notebook = pytest.mark.parametrize("notebook", lessons.find(folder="exercises"), ids=lambda path: path.stem)
+NOTEBOOKS = lessons.find(folder="exercises")
 
 
 def solution(name):
@@ -93,13 +94,14 @@ def test_containers_are_tried_at_each_level():
     assert list(inspect.signature(rewrapped.Wrapped("", (), list).of(lambda x, y: x)).parameters) == ["x", "y"]
 
 
-@each_notebook
+@pytest.mark.parametrize(
+    "notebook", sweep(NOTEBOOKS, "03_scaled_dot_product", named=lambda path: path.stem, rest="slow")
+)
 def test_a_refusal_says_what_came_and_what_was_wanted(notebook):
     assert [hole for one in mutants.solutions(notebook) for hole in rewrapped.misled(one, SAMPLE)[0]] == []
 
 
-@pytest.mark.large
-@each_notebook
+@pytest.mark.parametrize("notebook", sweep(NOTEBOOKS, named=lambda path: path.stem))
 def test_what_is_accepted_is_of_use_to_the_next_cells(notebook):
     assert [hole for _, holes in rewrapped.report(notebook) for hole in holes] == []
 

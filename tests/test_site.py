@@ -30,6 +30,7 @@ def source(tmp_path_factory):
             patch.delenv(variable, raising=False)
         with patch.context() as quick:
             quick.setattr(jaxtyping.config, "jaxtyping_disable", True)  # shapes of 26,000 sentences take a minute
+            quick.setattr(site.web, "copy_models", lambda folder: None)  # no page's source has to do with them
             site.assemble()
         yield site.SOURCE
 

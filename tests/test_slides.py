@@ -202,17 +202,19 @@ def test_the_first_notes_get_the_time_plan():
 # ---- a deck ----
 
 
-@pytest.fixture
-def deck(tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def deck(tmp_path_factory):
     """The text of the deck of a small lesson."""
     linked = markdown("slide", "# A [term](../glossary/term.md) and [the paper](https://arxiv.org/abs/1409.0473)")
     shown = code("-", "1 + 1")
     drawn = new_output("display_data", {"image/png": "iVBO"}, metadata={"image/png": {"alt": "One < two"}})
     shown.outputs = [new_output("execute_result", {"text/plain": "2"}, execution_count=1), drawn]
-    (tmp_path / "notebooks").mkdir()
-    nbformat.write(new_notebook(cells=[linked, shown, note(NOTE)]), tmp_path / "notebooks" / "01_a.ipynb")
-    monkeypatch.setattr(lessons, "NOTEBOOKS", tmp_path / "notebooks")
-    (file,) = slides.build(folder=tmp_path / "decks")
+    folder = tmp_path_factory.mktemp("a course")
+    nbformat.write(new_notebook(cells=[linked, shown, note(NOTE)]), folder / "01_a.ipynb")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lessons, "NOTEBOOKS", folder)
+        patch.setattr(slides.web, "copy_models", lambda assets: None)  # no lesson of this course has one in it
+        (file,) = slides.build(folder=folder / "decks")
     return file
 
 

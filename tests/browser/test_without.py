@@ -18,6 +18,7 @@ def test_a_browser_is_found_or_named():
         find_chromium("elsewhere", on_path)
 
 
+@pytest.mark.slow
 def test_a_run_without_a_browser_says_so_at_its_end():
     environment = {**os.environ, "PATH": "", "COURSE_CHROMIUM": ""}
     command = [sys.executable, "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/browser/test_judges.py"]

@@ -7,6 +7,8 @@ workers included, imports this file before anything else.
 import socket
 import sys
 
+sys.modules["rfc3987_syntax"] = None  # jsonschema takes a second to read 38 grammars, in each process, and asks none
+
 ASKING = {"socket.getaddrinfo", "socket.gethostbyname"}  # arguments: host, ...
 TALKING = {"socket.connect", "socket.sendto", "socket.sendmsg"}  # arguments: socket, address
 
