@@ -1,0 +1,128 @@
+"""rnn_step(x, state, W_x, W_h, b): the next state of a recurrent network, tanh(W_x x + W_h h + b), for each row of a batch."""
+
+import torch
+
+from course_lib.checks.engine import Case, Exercise
+
+
+def cases(generator: torch.Generator) -> list[Case]:
+    def draw(*shape: int) -> torch.Tensor:
+        return torch.randn(*shape, generator=generator)
+
+    def drawn(batch: int, d_x: int, d_h: int) -> list[torch.Tensor]:
+        return [draw(batch, d_x), draw(batch, d_h), draw(d_h, d_x), draw(d_h, d_h), draw(d_h)]
+
+    by_hand = [
+        torch.tensor(numbers)
+        for numbers in ([[1.0, 0.0]], [[0.5, -0.5]], [[0.5, -0.3], [0.2, 0.8]], [[0.6, 0.1], [-0.4, 0.5]], [0.0, 0.1])
+    ]
+    apart = [draw(3, 3).T, draw(3, 3).T, draw(3, 3).T, draw(3, 3).T, draw(6)[::2]]
+    inputs = [
+        ("the numbers of the text", by_hand),
+        ("a batch of one, other numbers", drawn(1, 2, 2)),
+        ("two sentences", drawn(2, 2, 2)),
+        ("as many sentences as numbers in the state", drawn(3, 3, 3)),
+        ("word vectors longer than the state", drawn(4, 5, 2)),
+        ("word vectors shorter than the state", drawn(2, 3, 6)),
+        (
+            "the first word, read from a state of zeros",
+            [draw(2, 3), torch.zeros(2, 4), draw(4, 3), draw(4, 4), draw(4)],
+        ),
+        ("a state of one number", drawn(3, 2, 1)),
+        ("large numbers, where the tanh is flat", [60 * one for one in drawn(2, 2, 2)]),
+        ("float64", [one.double() for one in drawn(3, 3, 3)]),
+        ("numbers that do not lie in order in memory", apart),
+    ]
+    return [Case(about, dict(zip(("x", "state", "W_x", "W_h", "b"), given, strict=True))) for about, given in inputs]
+
+
+def right(x, state, W_x, W_h, b):
+    total = x @ W_x.T + state @ W_h.T + b
+    return torch.tanh(total)
+
+
+def drive(answer, x, state, W_x, W_h, b):
+    given = answer(x, state, W_x, W_h, b)
+    if isinstance(given, list | tuple):
+        return list(given) if any(getattr(one, "ndim", 0) > 1 for one in given) else "a list"
+    return "a NumPy array" if type(given).__module__ == "numpy" else given
+
+
+RNN_STEP = Exercise(
+    "rnn_step",
+    "rnn_bottleneck",
+    cases,
+    right,
+    'lesson 1, "A recurrence, by hand"; glossary.show("recurrent neural network")',
+    drive,
+)
+
+RNN_STEP.edit(
+    "the tanh is missing",
+    "Without it the state can grow without end. The formula has one more function around the sum.",
+    ("torch.tanh(total)", "total"),
+)
+
+TURNED = (
+    "In W x every *row* of W meets the word's vector. Here the words are the rows of x: what has to be turned, so "
+    "that rows meet rows?"
+)
+RNN_STEP.edit("both matrices are transposed", TURNED, ("W_x.T", "W_x"), ("W_h.T", "W_h"))
+RNN_STEP.edit("W_x is transposed", TURNED, ("W_x.T", "W_x"))
+RNN_STEP.edit(
+    "W_h is transposed",
+    "W_h is square, so no error tells you. In W_h h every *row* of W_h meets the state, and here the "
+    "states are the rows of a matrix too.",
+    ("W_h.T", "W_h"),
+)
+RNN_STEP.edit(
+    "the old state is not used",
+    "Then a state knows one word only. What brings in the words before it?",
+    (" + state @ W_h.T", ""),
+)
+RNN_STEP.edit("the bias is missing", "Count the terms of the sum: there are three.", (" + b", ""))
+
+OUTSIDE = "The formula has one tanh, and one pair of brackets after it. What stands inside them?"
+for total in ("torch.tanh(x @ W_x.T) + state @ W_h.T + b", "torch.tanh(x @ W_x.T + b) + state @ W_h.T"):
+    RNN_STEP.edit(
+        "the tanh does not cover the whole sum",
+        OUTSIDE,
+        ("torch.tanh(total)", "total"),
+        ("x @ W_x.T + state @ W_h.T + b", total),
+    )
+RNN_STEP.edit("the bias comes after the tanh", OUTSIDE, (" + b", ""), ("torch.tanh(total)", "torch.tanh(total) + b"))
+RNN_STEP.edit(
+    "the logistic function stands in place of tanh",
+    "A state may hold negative numbers; the logistic function has none.",
+    ("tanh", "sigmoid"),
+)
+RNN_STEP.edit(
+    "word and state have changed places",
+    "Which matrix belongs to the word, which to the state? Compare their shapes with d_x and d_h.",
+    ("x @ W_x.T + state @ W_h.T", "state @ W_x.T + x @ W_h.T"),
+)
+RNN_STEP.edit(
+    "the old state is added to the new one",
+    "The formula gives the whole new state, not a change of it.",
+    ("torch.tanh(total)", "state + torch.tanh(total)"),
+)
+RNN_STEP.edit(
+    "the bias is added along the batch",
+    "b has a number for each number of the state, the same for every sentence. Along which axis does yours run?",
+    ("+ b", "+ b[:, None]"),
+)
+RNN_STEP.edit(
+    "the result is (d_h, batch), not (batch, d_h)",
+    "Batch first: one row for each sentence, as in x and state.",
+    ("torch.tanh(total)", "torch.tanh(total).T"),
+)
+RNN_STEP.edit(
+    "it returns a list, not a tensor",
+    "Exercise 2 needs a tensor to go on with: torch.tensor makes one of numbers, torch.stack one of tensors.",
+    ("torch.tanh(total)", "torch.tanh(total).tolist()"),
+)
+RNN_STEP.edit(
+    "it returns a NumPy array, not a tensor",
+    "Exercise 2 needs a tensor to go on with: torch.from_numpy makes one.",
+    ("torch.tanh(total)", "torch.tanh(total).numpy()"),
+)
