@@ -237,14 +237,15 @@ def release(arguments):
 
 
 def collect(arguments):
-    """ARCHIVE [exercise]: take submissions out of the ZIP that Moodle or Canvas hands out"""
+    """ARCHIVE [exercise] [--worksheet FILE] [--trust-dates]: take submissions out of the ZIP of Moodle or Canvas"""
     from course_lib.grading import collect
     from course_lib.grading.course import Course
 
-    options = parse("collect", arguments, "archive", "names")
+    options = parse("collect", arguments, "archive", "names", worksheet=None, trust_dates=False)
     here = Course.here()
     named = here.find(options.names)[0] if options.names else None
-    found = collect.collect(here, Path(options.archive), named)
+    worksheet = Path(options.worksheet) if options.worksheet else None
+    found = collect.collect(here, Path(options.archive), named, worksheet, options.trust_dates)
     for line in found.told:
         print(line)
     print(f"{found.assignment}: {len(found.students)} collected, {len(found.told)} remarks")

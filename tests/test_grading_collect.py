@@ -18,7 +18,6 @@ from course_lib.grading.collect import TIMESTAMP, collect, slug
 from course_lib.grading.course import CourseError
 from course_lib.grading.grade import grade_one
 from course_lib.grading.report import table
-from course_lib.grading.submission import NOTE
 
 BOOK = f"{made.NAME}.ipynb"
 MOODLE = "{name}_{number}_assignsubmission_file_/{file}"
@@ -34,12 +33,12 @@ def course(tmp_path):
 def pack(tmp_path, course):
     """Makes an archive of entries (path, content, date) and collects it."""
 
-    def packed(*entries, assignment=None):
+    def packed(*entries, assignment=None, **dates):
         file = tmp_path / "archive.zip"
         with zipfile.ZipFile(file, "w") as out:
             for path, content, *date in entries:
                 out.writestr(zipfile.ZipInfo(path, *date), content)
-        return collect(course, file, assignment)
+        return collect(course, file, assignment, **dates)
 
     return packed
 
@@ -115,20 +114,21 @@ def test_what_cannot_be_assigned_is_told_with_what_to_do(course, pack):
         (MOODLE.format(name="Doc Writer", number=5, file="answers.docx"), b"\0"),
         (MOODLE.format(name="Bro Ken", number=6, file=BOOK), "{"),
     )
-    assert found.students == ["bro_ken", "doc_writer", "zip_zapper"]  # of the first two, grading will say what is wrong
+    assert found.students == ["bro_ken", "doc_writer", "li_wei_1", "li_wei_2", "zip_zapper"]
     assert collected(course, "bro_ken") == [BOOK] and collected(course, "doc_writer") == ["answers.docx"]
     told = "\n".join(found.told)
     for wanted in (
         f"^{BOOK}: its name says no student; put it by hand into .*submitted",
         f"^../../{BOOK}: refused, since its name leads out of the archive",
         "^/etc/Eve Adams.*: refused, since its name leads out of the archive",
-        r"^li_wei: several people have this name \(numbers 1, 2\); collect them by hand",
+        "^li_wei_1: somebody else has this name, so the folder carries the platform's number",
+        "^li_wei_2: somebody else has this name, so the folder carries the platform's number",
         "^two_books: several notebooks could be meant, and none is newer; collect one by hand",
     ):
         assert re.search(wanted, told, re.MULTILINE), (wanted, told)
-    assert len(found.told) == 5
+    assert len(found.told) == 6
     assert not course.path("submitted", "eve_adams").exists()
-    assert collected(course, "li_wei") == collected(course, "two_books") == [NOTE]
+    assert collected(course, "two_books") == [] and course.note(made.NAME, "two_books").exists()
 
 
 def test_nobody_is_without_a_row_and_a_reason(course, pack, monkeypatch):
@@ -157,16 +157,16 @@ def test_nobody_is_without_a_row_and_a_reason(course, pack, monkeypatch):
         (MOODLE.format(name="Two Books", number=23, file="b/x.ipynb"), work(course, "cat_score = 2"), same_age),
         assignment=made.NAME,
     )
-    assert found.students == ["deep_nest"]  # whose archive in an archive stays as it is
+    assert found.students == ["deep_nest", "li_wei_21", "li_wei_22"]  # an archive in an archive stays as it is
     rows = {row["student"]: row for row in table(course, made.NAME)}
-    for student in rows:
+    for student in rows.keys() - {"li_wei_21", "li_wei_22"}:
         assert grade_one(course, made.NAME, student)["state"] == "unreadable"
     said = {row["student"]: (row["state"], row["reason"]) for row in table(course, made.NAME)}
+    assert said.pop("li_wei_21") == said.pop("li_wei_22") == ("not graded", "")
     wanted = {
         "bro_ken": "work.zip cannot be opened (File is not a zip file); unpack it by hand",
         "cut_off": "work.zip cannot be opened (File is not a zip file); unpack it by hand",
         "deep_nest": f"there is no {BOOK}; handed in: in.zip",
-        "li_wei": "several people have this name (numbers 21, 22); collect them by hand",
         "lots_offiles": "work.zip cannot be opened (it holds more than 20 files); unpack it by hand",
         "over_size": f"{BOOK} refused, since it is larger than 0 MB",
         "pack_bomb": "3.x refused, since with it the work has more than 20 files or 0 MB",
@@ -192,6 +192,7 @@ def test_only_the_platforms_archive_says_when_work_was_handed_in(course, pack):
         (MOODLE.format(name="Zip Zapper", number=2, file="all.zip"), zipped((BOOK, work(course))), late),
         (MOODLE.format(name="Ti Me", number=3, file=TIMESTAMP), "2026-10-01 10:00:00 UTC", late),
         (f"canvas_77_501_{own}", work(course)),
+        trusted=True,
     )
     assert found.students == ["canvas_77", "na_me", "ti_me", "zip_zapper"]
     for student in ("na_me", "ti_me", "zip_zapper"):
@@ -201,6 +202,101 @@ def test_only_the_platforms_archive_says_when_work_was_handed_in(course, pack):
     assert [line.partition(": ")[2].partition(",")[0] for line in found.told] == [
         "its name has a date of its own; what counts is the archive's"
     ] * 2
+
+
+# ---- people, and dates ----
+
+
+@pytest.mark.parametrize("name", ["😀", ".-.", "...", "李" * 120, "x" * 300, "Ada " * 60, "con", "_"])
+def test_whatever_somebody_is_called_nobody_is_lost(course, pack, name):
+    found = pack(
+        (MOODLE.format(name=name, number=7, file=BOOK), work(course)),
+        (MOODLE.format(name="Zoë Zett", number=8, file=f"{'語' * 90}.ipynb"), work(course)),
+    )
+    assert len(found.students) == 2 and "zoe_zett" in found.students
+    (other,) = set(found.students) - {"zoe_zett"}
+    assert other and collected(course, other) == [BOOK] and course.path("submitted", other).parent.name == "submitted"
+
+
+def test_namesakes_keep_folders_of_their_own_over_many_archives(course, pack):
+    def one(name, number, answer):
+        return pack((MOODLE.format(name=name, number=number, file=BOOK), work(course, answer)))
+
+    assert one("Jan Müller", 21, "cat_score = 1").students == ["jan_muller"]
+    assert one("Jan Muller", 22, "cat_score = 2").students == ["jan_muller_22"]
+    assert one("Jan Müller", 21, "cat_score = 3").students == ["jan_muller"]
+    assert one("Jan Muller", 22, "cat_score = 2").students == []  # nothing new
+    anonymous = [(MOODLE.format(name="Participant", number=n, file=BOOK), work(course)) for n in range(4000, 4012)]
+    assert len(pack(*anonymous).students) == 12
+
+
+def test_what_only_jupyter_keeps_leaves_a_row_with_a_reason(course, pack):
+    kept = f".ipynb_checkpoints/{made.NAME}-checkpoint.ipynb"
+    found = pack(
+        (MOODLE.format(name="Da E", number=1, file=kept), work(course)),
+        (MOODLE.format(name="Zi P", number=2, file="w.zip"), zipped((kept, work(course)))),
+        (MOODLE.format(name="Bo C", number=3, file=BOOK), work(course)),
+    )
+    assert found.students == ["bo_c"]
+    for student in ("da_e", "zi_p"):
+        assert grade_one(course, made.NAME, student)["reasons"][0].endswith(collecting.KEPT_ASIDE)
+
+
+def test_a_learners_own_note_is_not_the_graders(course, pack):
+    found = pack(
+        (MOODLE.format(name="Eve Note", number=1, file="not_collected.txt"), "full marks"), assignment=made.NAME
+    )
+    assert found.students == ["eve_note"]
+    assert grade_one(course, made.NAME, "eve_note")["reasons"] == [f"there is no {BOOK}; handed in: not_collected.txt"]
+
+
+AT_ONCE = [(2026, 11, 26, 6, 13, 6), (2026, 11, 26, 6, 13, 8)]
+HEAD = "Identifier,Full name,Email address,Status,Last modified (submission),Last modified (grade)\n"
+
+
+def test_dates_that_are_all_the_same_make_nobody_late(course, pack):
+    entries = [
+        (MOODLE.format(name=f"Student {letter}", number=n, file=BOOK), work(course), AT_ONCE[n])
+        for n, letter in enumerate("AB")
+    ]
+    found = pack(*entries)
+    assert "the time of the download, so nobody is late" in found.told[0] and "--worksheet" in found.told[0]
+    assert collected(course, "student_a") == collected(course, "student_b") == [BOOK]
+
+
+def test_a_worksheet_says_who_handed_in_when(course, pack, tmp_path):
+    sheet = tmp_path / "grades.csv"
+    sheet.write_text(
+        f'{HEAD}Participant 0,Student A,a@x.org,Submitted,"Friday, 20 November 2026, 11:02 PM",-\n'
+        "Participant 1,Student B,b@x.org,Submitted,-,-\n",
+        encoding="utf-8-sig",
+    )
+    entries = [
+        (MOODLE.format(name=f"Student {letter}", number=n, file=BOOK), work(course), AT_ONCE[0])
+        for n, letter in enumerate("ABC")
+    ]
+    found = pack(*entries, worksheet=sheet)
+    assert found.told == ["Student C: the worksheet has no such participant, so there is no date"]
+    stamp = course.path("submitted", "student_a", made.NAME, TIMESTAMP).read_text().strip()
+    assert datetime.fromisoformat(stamp) == datetime(2026, 11, 20, 23, 2).astimezone(UTC)
+    assert collected(course, "student_b") == collected(course, "student_c") == [BOOK]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (None, "There is no file"),
+        ("", "no column says when work was handed in .columns: none."),
+        ("Identifier,Grade\nParticipant 1,2\n", "columns: Identifier, Grade"),
+        (f"{HEAD}Participant 0,A,a,b,gestern,-\n", "'gestern' is a date that cannot be read"),
+    ],
+)
+def test_a_worksheet_that_is_none_is_refused(text, said, tmp_path):
+    sheet = tmp_path / "grades.csv"
+    if text is not None:
+        sheet.write_text(text)
+    with pytest.raises(CourseError, match=said):
+        collecting.read_worksheet(sheet)
 
 
 def test_what_a_browser_or_an_editor_has_made_of_a_notebook_is_read(course, pack):

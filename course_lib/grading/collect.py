@@ -5,6 +5,7 @@ and skips with a line in its log what it cannot read. Here every file of an arch
 """
 
 import contextlib
+import csv
 import re
 import shutil
 import tempfile
@@ -16,13 +17,14 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
 
+import dateutil.parser
 import nbformat
 from tqdm import tqdm
 
+from course_lib.files import read_json, write_json
 from course_lib.grading.course import Course, CourseError, shown
 from course_lib.grading.submission import (
     LARGEST,
-    NOTE,
     TIMESTAMP,
     Unreadable,
     grade_id,
@@ -36,9 +38,13 @@ from course_lib.grading.submission import (
 MOODLE = re.compile(r"(?P<name>[^/]+?)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)_?/?(?P<file>.+)")
 # Canvas: "lovelaceada_LATE_1234_5678_x.ipynb": the student's number, then that of the upload, which grows.
 CANVAS = re.compile(r"(?P<name>[^/_]+)_(?P<late>LATE_)?(?P<number>\d+)_(?P<upload>\d+)_(?P<file>.+)")
+SUBMITTED = re.compile(r"submission|abgabe|remise|entrega|consegna|inlever", re.IGNORECASE)  # in a worksheet's head
 DATE = re.compile(r"(20\d\d)-(\d\d)-(\d\d)[-_ T](\d\d)[-:.](\d\d)(?:[-:.](\d\d))?")
 NOT_A_DATE = datetime(1980, 1, 1)  # what a ZIP holds where there is none
-IGNORED = ("__MACOSX", ".ipynb_checkpoints", ".DS_Store")
+IGNORED = (".ipynb_checkpoints", ".DS_Store")
+KEPT_ASIDE = "holds only files that Jupyter or macOS keeps for itself"
+LONGEST_NAME = 80  # bytes of a folder's or a file's name; a system takes 255
+AT_ONCE = timedelta(minutes=2)  # dates of a whole archive that lie as near as this are those of its download
 MOST_FILES, LARGEST_WORK = 1_000, 2 * LARGEST  # that one person's work may unpack to
 
 
@@ -56,6 +62,7 @@ class File:
     upload: int
     unpacked: Path | None = None  # where its content lies
     problem: str = ""  # why it could not be unpacked
+    ignored: bool = False  # whether Jupyter or macOS keeps it for itself
 
     @property
     def age(self) -> tuple:
@@ -78,7 +85,12 @@ class Collected:
 def slug(name: str) -> str:
     """A name as a folder can have it everywhere: "José Núñez" is jose_nunez."""
     plain = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
-    return re.sub(r"[^\w.-]+", "_", plain.lower()).strip("_.-")
+    return _short(re.sub(r"[^\w.-]+", "_", plain.lower())).strip("_.-")
+
+
+def _short(name: str) -> str:
+    """The end of a name, as long as every system can have it."""
+    return name.encode()[-LONGEST_NAME:].decode(errors="ignore")
 
 
 def _entries(archive: zipfile.ZipFile, within: str = "") -> Iterator[tuple[zipfile.ZipInfo, str]]:
@@ -91,13 +103,17 @@ def _entries(archive: zipfile.ZipFile, within: str = "") -> Iterator[tuple[zipfi
             except UnicodeError:
                 pass
         path = within + name.replace("\\", "/")
-        if not info.is_dir() and not any(part in IGNORED for part in PurePosixPath(path).parts):
+        if not info.is_dir() and "__MACOSX" not in PurePosixPath(path).parts:
             yield info, path
+
+
+def _is_ignored(path: str) -> bool:
+    return any(part in IGNORED for part in PurePosixPath(path).parts)
 
 
 def _base(path: str) -> str:
     """A file's name, as every system can have it."""
-    return re.sub(r'[<>:"|?*\x00-\x1f]', "_", PurePosixPath(path).name)[-100:].strip(". ") or "file"
+    return _short(re.sub(r'[<>:"|?*\x00-\x1f]', "_", PurePosixPath(path).name)).strip(". ") or "file"
 
 
 def _read(path: str, info: zipfile.ZipInfo) -> File | None:
@@ -149,7 +165,10 @@ class _Unpacking:
             with zipfile.ZipFile(file.unpacked) as inner:
                 if len(inner.infolist()) > MOST_FILES:
                     raise zipfile.BadZipFile(f"it holds more than {MOST_FILES} files")
-                for info, path in _entries(inner, f"{file.path[:-4]}/"):
+                inside = [(info, path) for info, path in _entries(inner, f"{file.path[:-4]}/") if not _is_ignored(path)]
+                if not inside:
+                    yield replace(file, unpacked=None, problem=KEPT_ASIDE)
+                for info, path in inside:
                     yield self._take(inner, info, replace(file, path=path, base=_base(path)))
         except Exception as error:  # whatever a broken archive makes zipfile do
             yield replace(file, unpacked=None, problem=f"cannot be opened ({error}); unpack it by hand")
@@ -182,19 +201,58 @@ def _answers(file: File, ids: dict[str, set[str]]) -> str | None:
     return best if ids[best] & held else None
 
 
-def collect(course: Course, archive: Path, assignment: str | None = None) -> Collected:
+def collect(
+    course: Course, archive: Path, assignment: str | None = None, worksheet: Path | None = None, trusted: bool = False
+) -> Collected:
     """Puts the newest work of each student under `submitted`; what was there before is moved to `replaced`.
 
     Of whom nothing can be collected gets a folder with a note that says why, so that grading and its table tell of it.
 
     Args:
         assignment: that of the archive; if None, the one whose cells most of its notebooks hold.
+        worksheet: Moodle's grading worksheet, a CSV file that says when each participant handed in.
+        trusted: whether dates count that are all the same, as those of a download are.
     Raises:
-        CourseError: there is no such archive, it is none, or no notebook in it belongs to an assignment.
+        CourseError: there is no such archive or worksheet, it is none, or no notebook in it belongs to an assignment.
     """
     course.find()
+    dates = read_worksheet(worksheet) if worksheet else None
     with tempfile.TemporaryDirectory(prefix="course-collect-") as folder:
-        return _collect(course, archive, assignment, _Unpacking(Path(folder)))
+        return _collect(course, archive, assignment, _Unpacking(Path(folder)), dates, trusted)
+
+
+def read_worksheet(file: Path) -> dict[str, datetime | None]:
+    """When each participant of Moodle's grading worksheet handed in, by number; None for who did not.
+
+    Raises:
+        CourseError: there is no such file, it has no such column, or a date of it cannot be read.
+    """
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as opened:
+            rows = list(csv.DictReader(opened))
+    except OSError:
+        raise CourseError(f"There is no file {file}.") from None
+    columns = [*rows[0]] if rows else []
+    when = next((column for column in columns if column and SUBMITTED.search(column)), None)
+    if when is None:
+        there = ", ".join(map(str, columns)) or "none"
+        raise CourseError(f"{file}: no column says when work was handed in (columns: {there}). Wanted is Moodle's "
+                          "grading worksheet, with the column “Last modified (submission)”.")  # fmt: skip
+    dates = {}
+    for row in rows:
+        if number := re.search(r"\d+$", row[columns[0]] or ""):
+            dates[number[0]] = _date(row[when], file)
+    return dates
+
+
+def _date(text: str, file: Path) -> datetime | None:
+    if text.strip() in ("", "-"):
+        return None
+    try:
+        return dateutil.parser.parse(text, dayfirst=True).astimezone(UTC)
+    except (OverflowError, ValueError):
+        raise CourseError(f"{file}: {text!r} is a date that cannot be read; set Moodle to English, and download the "
+                          "worksheet once more.") from None  # fmt: skip
 
 
 def _unpack(archive: Path, unpacking: _Unpacking, elsewhere: str, told: list[str]) -> Iterator[File]:
@@ -204,12 +262,52 @@ def _unpack(archive: Path, unpacking: _Unpacking, elsewhere: str, told: list[str
             if ".." in parts or path.startswith("/") or ":" in parts[0]:
                 told.append(f"{path}: refused, since its name leads out of the archive")
             elif file := _read(path, info):
-                yield from unpacking.take(opened, info, file)
-            else:
+                yield from (
+                    unpacking.take(opened, info, file) if not _is_ignored(path) else [replace(file, ignored=True)]
+                )
+            elif not _is_ignored(path):
                 told.append(f"{path}: its name says no student; put it by hand into {elsewhere}")
 
 
-def _collect(course: Course, archive: Path, assignment: str | None, unpacking: _Unpacking) -> Collected:
+def _dated(files: list[File], dates: dict | None, trusted: bool, told: list[str]) -> list[File]:
+    """The files with the dates that count: a worksheet's, or the archive's unless they are those of its download."""
+    if dates is not None:
+        lacking = sorted({file.name for file in files if file.number not in dates})
+        told += [f"{name}: the worksheet has no such participant, so there is no date" for name in lacking]
+        return [replace(file, date=dates.get(file.number)) for file in files]
+    there = {(file.student, file.number, file.date) for file in files if file.date}
+    people = {person[:2] for person in there}
+    first, last = (choose((date for *_, date in there), default=None) for choose in (min, max))
+    if trusted or len(people) < 2 or last - first > AT_ONCE:
+        return files
+    told.append(
+        f"all dates are {first:%Y-%m-%d %H:%M} UTC, as where Moodle writes the time of the download, so nobody is late. "
+        "Give Moodle's grading worksheet (ARGS=--worksheet=FILE), or, if these dates are right, ARGS=--trust-dates"
+    )
+    return [replace(file, date=None) for file in files]
+
+
+def _told_apart(course: Course, files: list[File], assignment: str, told: list[str]) -> list[File]:
+    """The files with a folder of its own for each person: namesakes, and whose name no folder can have, by number."""
+    kept = course.folder / "collected.json"
+    before = read_json(kept) if kept.exists() else {}
+    folders = before.setdefault(assignment, {})  # by name and number, also of archives that were collected before
+    for student, number in sorted({(file.student, file.number) for file in files}):
+        theirs = folders.setdefault(student, {})
+        namesakes = len({file.number for file in files if file.student == student} | theirs.keys()) > 1
+        if number not in theirs:
+            theirs[number] = student if student and not namesakes else f"{student or 'student'}_{number}"
+            if namesakes:
+                told.append(
+                    f"{theirs[number]}: somebody else has this name, so the folder carries the platform's number"
+                )
+    write_json(kept, before)
+    return [replace(file, student=folders[file.student][file.number]) for file in files]
+
+
+def _collect(
+    course: Course, archive: Path, assignment: str | None, unpacking: _Unpacking, dates: dict | None, trusted: bool
+) -> Collected:
     from nbgrader.api import Gradebook
 
     ids = {}
@@ -225,12 +323,13 @@ def _collect(course: Course, archive: Path, assignment: str | None, unpacking: _
     except zipfile.BadZipFile:
         raise CourseError(f"{archive} is no ZIP archive.") from None
     for file in files:
-        if file.problem:
+        if file.problem and file.problem != KEPT_ASIDE:
             told.append(f"{file.path}: {file.problem}")
         if (written := DATE.search(file.base)) and not _agree(written, file.date):
             date = f"{file.date:%Y-%m-%d %H:%M} UTC" if file.date else "no date"
             told.append(f"{file.path}: its name has a date of its own; what counts is the archive's, {date}")
-    belongs = {file: _answers(file, ids) for file in files if is_notebook(file.base) and not file.problem}
+    books = [file for file in files if file.unpacked and is_notebook(file.base)]
+    belongs = {file.unpacked: _answers(file, ids) for file in books}
     if assignment is None:
         seen = Counter(name for name in belongs.values() if name)
         if not seen:
@@ -238,16 +337,21 @@ def _collect(course: Course, archive: Path, assignment: str | None, unpacking: _
             raise CourseError(f"{archive}: no notebook holds the cells of {', '.join(ids)}; name it: ARGS=03{there}")
         assignment = seen.most_common(1)[0][0]
     by_student = defaultdict(list)
-    for file in files:
+    for file in _told_apart(course, _dated(files, dates, trusted, told), assignment, told):
         by_student[file.student].append(file)
     students = []
     with Gradebook(course.database) as gradebook:
         due = gradebook.find_assignment(assignment).duedate
         for student, theirs in tqdm(sorted(by_student.items()), unit="submission", disable=None):
+            theirs = [file for file in theirs if not file.ignored] or [replace(theirs[0], problem=KEPT_ASIDE)]
             chosen, problem = _choose(theirs, belongs, assignment, told)
+            try:
+                put = bool(chosen) and _put(course, student, assignment, chosen, due, told)
+            except OSError as error:
+                put, chosen, problem = False, [], f"it could not be put in place ({error}); collect it by hand"
             if problem and problem not in {file.problem for file in theirs}:
                 told.append(f"{student}: {problem}")
-            if chosen and _put(course, student, assignment, chosen, due, told):
+            if put:
                 students.append(student)
             elif not chosen and not _note(course, student, assignment, problem):
                 continue
@@ -271,12 +375,10 @@ def _choose(files: list[File], belongs: dict, assignment: str, told: list[str]) 
 
     If nothing can be chosen, the reason.
     """
-    if len(numbers := sorted({file.number for file in files})) > 1:
-        return [], f"several people have this name (numbers {', '.join(numbers)}); collect them by hand"
-    others = [file for file in files if belongs.get(file) not in (None, assignment)]
-    told += [f"{file.path}: left aside, it holds the cells of {belongs[file]}" for file in others]
-    notebooks = [file for file in files if belongs.get(file) == assignment]
-    broken = [file for file in files if file in belongs and belongs[file] is None]
+    others = [file for file in files if belongs.get(file.unpacked) not in (None, assignment)]
+    told += [f"{file.path}: left aside, it holds the cells of {belongs[file.unpacked]}" for file in others]
+    notebooks = [file for file in files if belongs.get(file.unpacked) == assignment]
+    broken = [file for file in files if file.unpacked in belongs and belongs[file.unpacked] is None]
     pool = notebooks or broken
     problems = [file for file in files if file.problem]
     if not pool and problems:
@@ -300,11 +402,12 @@ def _choose(files: list[File], belongs: dict, assignment: str, told: list[str]) 
 
 def _note(course: Course, student: str, assignment: str, problem: str) -> bool:
     """Puts the reason where the work would stand; what was collected earlier stays."""
-    folder = course.path("submitted", student, assignment)
-    if folder.exists() and not (folder / NOTE).exists():
+    folder, note = course.path("submitted", student, assignment), course.note(assignment, student)
+    if folder.exists() and not note.exists():
         return False
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / NOTE).write_text(f"{printable(problem)}\n", encoding="utf-8")
+    for place in (folder, note.parent):
+        place.mkdir(parents=True, exist_ok=True)
+    note.write_text(f"{printable(problem)}\n", encoding="utf-8")
     return True
 
 
@@ -334,6 +437,7 @@ def _put(course: Course, student: str, assignment: str, files: list[File], due: 
     for file in files:
         shutil.copyfile(file.unpacked, folder / file.base)
     (folder / TIMESTAMP).unlink(missing_ok=True)  # of the learner's own
+    course.note(assignment, student).unlink(missing_ok=True)
     if date:
         (folder / TIMESTAMP).write_text(f"{date.isoformat()}\n")
     return True

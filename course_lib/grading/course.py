@@ -18,14 +18,13 @@ from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
-from traitlets.config import Config
+from traitlets.config import Config, PyFileConfigLoader
 
 from course_lib.files import ROOT
 
-PRIVATE = "graded.py"
+PRIVATE, CONFIG = "graded.py", "nbgrader_config.py"
 BEGIN, END = "BEGIN HIDDEN TESTS", "END HIDDEN TESTS"
 DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}\b")
-STEPS = ("source", "release", "submitted", "autograded", "feedback", "reports")
 
 
 class CourseError(SystemExit):
@@ -73,9 +72,18 @@ class Course:
     def source(self, assignment: str) -> Path:
         return self.path("source", assignment, f"{assignment}.ipynb")
 
+    def note(self, assignment: str, student: str) -> Path:
+        """Where it stands why nothing of a student was collected: where no learner can write."""
+        return self.path("not_collected", assignment, f"{student}.txt")
+
     def config(self) -> Config:
-        """What nbgrader is told; `nbgrader_config.py` hands the same to nbgrader's own commands and its formgrader."""
+        """What nbgrader is told; `nbgrader_config.py` hands the same to nbgrader's own commands and its formgrader.
+
+        An instructor's own settings stand in an `nbgrader_config.py` in the course's folder. Those below come last.
+        """
         c, here, cleaning = Config(), "course_lib.grading.marking", "course_lib.grading.cleaning"
+        if (self.folder / CONFIG).exists():
+            c.merge(PyFileConfigLoader(CONFIG, str(self.folder)).load_config())
         c.CourseDirectory.root = str(self.folder)
         c.CourseDirectory.db_url = self.database
         c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError()"}
@@ -258,7 +266,7 @@ def checks_digest(course: Course, assignment: str) -> str:
     from course_lib import checks
 
     library = Path(inspect.getfile(checks)).parent
-    private = [course.folder / PRIVATE] if (course.folder / PRIVATE).exists() else []
+    private = [file for name in (PRIVATE, CONFIG) if (file := course.folder / name).exists()]
     ours = digest([*library.rglob("*.py")], library)
     return hashlib.sha256((ours + digest([course.source(assignment), *private], course.folder)).encode()).hexdigest()
 

@@ -79,6 +79,8 @@ def fingerprint(course: Course, assignment: str, student: str) -> dict:
     """What a grading depends on: if both hashes are as they were, there is nothing to do."""
     folder = course.path("submitted", student, assignment)
     handed_in = digest([path for path in folder.rglob("*") if is_file(path)], folder)
+    if (note := course.note(assignment, student)).exists():
+        handed_in += digest([note], note.parent)
     return {"submission": handed_in, "checks": checks_digest(course, assignment)}
 
 
@@ -91,7 +93,9 @@ def _autograde(course: Course, assignment: str, student: str, seed: int, handed_
     folder = course.path("submitted", student, assignment)
     source = nbformat.read(course.source(assignment), as_version=4)
     handed_out = nbformat.read(course.path("release", assignment, f"{assignment}.ipynb"), as_version=4)
-    notebook, reasons = find_notebook(folder, assignment, {grade_id(cell) for cell in source.cells} - {None})
+    note = course.note(assignment, student)
+    note = note.read_text(encoding="utf-8").strip() if note.exists() else ""
+    notebook, reasons = find_notebook(folder, assignment, {grade_id(cell) for cell in source.cells} - {None}, note)
     reasons += put_back(notebook, source, handed_out)
     # nbgrader is given a copy: what was handed in stays as it is.
     with tempfile.TemporaryDirectory(prefix=STAGED, dir=course.folder) as staged:

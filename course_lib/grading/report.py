@@ -69,6 +69,9 @@ def table(course: Course, assignment: str) -> list[dict]:
             if submission:
                 row["points"] = max(0.0, submission.score - (submission.late_submission_penalty or 0.0))
                 row["late_seconds"] = round(submission.total_seconds_late)
+                if penalty := submission.late_submission_penalty:
+                    late = f"{penalty:g} points off, since it was handed in {submission.total_seconds_late:.0f} s late"
+                    row["reason"] = "; ".join(filter(None, [late, row["reason"]]))
                 row |= {grade.name: grade.score for notebook in submission.notebooks for grade in notebook.grades}
                 if submission.needs_manual_grade:
                     row["state"] += ", to be read"

@@ -15,8 +15,6 @@ LARGEST = 100_000_000  # bytes of a notebook
 MOST_CELLS = 2_000
 MOST_PARTS = 10_000_000  # of its JSON: a few bytes may become a hundred
 TIMESTAMP = "timestamp.txt"  # when it was handed in
-NOTE = "not_collected.txt"  # says why nothing else was taken out of an archive
-LONGEST_NOTE = 2_000
 MARKED = {"utf-8-sig": "UTF-8 with a byte-order mark"}
 IMPORT = re.compile(r"^(?:from\s+[\w.]+\s+)?import\s+(?:\([^()]*\)|[^\n(;]+)", re.MULTILINE)
 CELLS = {"code": new_code_cell, "markdown": new_markdown_cell, "raw": new_raw_cell}
@@ -121,10 +119,13 @@ def read_notebook(file: Path) -> tuple[NotebookNode, list[str]]:
     return nbformat.v4.new_notebook(cells=cells), told
 
 
-def find_notebook(folder: Path, assignment: str, ids: set[str]) -> tuple[NotebookNode, list[str]]:
+def find_notebook(folder: Path, assignment: str, ids: set[str], note: str = "") -> tuple[NotebookNode, list[str]]:
     """The notebook that answers an assignment, and what is to be said about it.
 
     Under another name it is the one that holds the assignment's cells.
+
+    Args:
+        note: why nothing was taken out of an archive, if that is so.
     Raises:
         Unreadable: there is none, several could be meant, or it cannot be read.
     """
@@ -148,8 +149,7 @@ def find_notebook(folder: Path, assignment: str, ids: set[str]) -> tuple[Noteboo
     if candidates:
         names = ", ".join(file.relative_to(folder).as_posix() for file, _, _ in candidates)
         raise Unreadable(f"none of its notebooks is named {wanted}, and several could be it: {names}")
-    if (folder / NOTE).is_file():
-        problems.append((folder / NOTE).read_text(encoding="utf-8", errors="replace").strip()[:LONGEST_NOTE])
+    problems += [note] if note else []
     there = ", ".join(sorted(p.name for p in folder.iterdir() if p.name != TIMESTAMP)) or "nothing"
     raise Unreadable("; ".join(problems) or f"there is no {wanted}; handed in: {there}")
 
