@@ -6,6 +6,7 @@ from functools import partial
 
 import pytest
 import torch
+from sweeps import sweep
 from wrong_answers import BANK
 
 from course_lib.checks import EXERCISED, exercises
@@ -86,7 +87,7 @@ def dressed(change, answer, *arguments, **named):
 
 
 @pytest.mark.parametrize("worn", DISGUISES)
-@pytest.mark.parametrize("asked", WRITTEN, ids=lambda asked: asked.name)
+@pytest.mark.parametrize("asked", sweep(WRITTEN, "rnn_step", "merged", named=lambda asked: asked.name, rest="slow"))
 def test_a_misconception_in_disguise_is_called_by_its_name(asked, worn):
     change = partial(partial, dressed, DISGUISES[worn])
     if said_of(asked, change(asked.right)):

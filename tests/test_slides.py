@@ -2,6 +2,7 @@
 
 import html
 import re
+from functools import cache
 
 import nbformat
 import pytest
@@ -13,6 +14,7 @@ MINUTES = range(40, 51)
 LINES = 14  # of code on a slide
 
 
+@cache
 def read(path):
     return nbformat.read(path, as_version=4)
 
