@@ -1,4 +1,4 @@
-"""best_without: the largest share of cards that a model without positions can put in their places, six of them backwards."""
+"""best_without: the share of six cards, to be written backwards, that the best model without positions gets right."""
 
 import itertools
 
