@@ -1,0 +1,148 @@
+"""additive_score(query, keys, W_s, W_h, v): v · tanh(W_s s + W_h h) of a state s with each h of its sentence."""
+
+from functools import partial
+
+import torch
+
+from course_lib.checks.engine import Case, Exercise
+
+
+def cases(generator: torch.Generator) -> list[Case]:
+    draw = partial(torch.randn, generator=generator)
+
+    def sizes(batch, words, query_size, key_size, inner):
+        return (
+            draw(batch, query_size),
+            draw(batch, words, key_size),
+            draw(inner, query_size),
+            draw(inner, key_size),
+            draw(inner),
+        )
+
+    one = torch.tensor([[1.0]]), torch.tensor([[[2.0]]]), torch.tensor([[1.0]]), torch.tensor([[-2.0]])
+    notes = (
+        torch.tensor([[0.2, 1.5]]),
+        torch.tensor([[[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]]),
+        torch.tensor([[1.7, -0.4], [0.6, -0.1], [0.0, -1.7]]),
+        torch.tensor([[1.0, -1.6], [-0.8, 0.4], [1.2, -1.9]]),
+        torch.tensor([1.7, 0.7, -1.7]),
+    )
+    query, keys, *rest = sizes(5, 4, 3, 2, 6)
+    inputs = [
+        ("one sentence of one word, all sizes 1", (*one, torch.tensor([3.0]))),
+        ("the notes' first step", notes),
+        ("two sentences of two words, all sizes 2", sizes(2, 2, 2, 2, 2)),
+        ("four sentences of four words", sizes(4, 4, 3, 5, 2)),
+        ("every axis of another length", sizes(2, 3, 4, 5, 6)),
+        ("queries and keys of one size", sizes(3, 5, 4, 4, 2)),
+        ("one sentence", sizes(1, 6, 2, 3, 5)),
+        ("sentences of one word", sizes(3, 1, 2, 4, 3)),
+        ("a single number behind the tanh", sizes(2, 3, 3, 2, 1)),
+        ("float64", tuple(x.double() for x in sizes(3, 2, 4, 3, 5))),
+        ("keys that do not lie in order in memory", (query, draw(2, 4, 5).permute(2, 1, 0), *rest)),
+        ("large numbers, where the tanh is flat", (50 * query, 50 * keys, *rest)),
+    ]
+    names = ("query", "keys", "W_s", "W_h", "v")
+    return [Case(about, dict(zip(names, values, strict=True))) for about, values in inputs]
+
+
+def right(query, keys, W_s, W_h, v):
+    s = (query @ W_s.T)[:, None]
+    h = keys @ W_h.T
+    inside = torch.tanh(s + h)
+    return inside @ v
+
+
+ADDITIVE_SCORE = Exercise(
+    "additive_score",
+    "bahdanau_attention",
+    cases,
+    right,
+    'lesson 2, "Where the scores come from"; glossary.show("additive score")',
+    tolerance=1e-4,
+    banned=("course_lib.attention.AdditiveScore",),
+)
+
+ADDITIVE_SCORE.edit(
+    "there is no tanh",
+    "Look at the formula again: what happens to the sum before v comes?",
+    ("torch.tanh(s + h)", "s + h"),
+)
+ADDITIVE_SCORE.edit(
+    "the tanh comes after v",
+    "A score may be larger than 1. In which order does the formula do it: first the tanh, or first v?",
+    ("torch.tanh(s + h)", "s + h"),
+    ("inside @ v", "torch.tanh(inside @ v)"),
+)
+ADDITIVE_SCORE.edit(
+    "the tanh is taken before the sum",
+    "There is one tanh in the formula. Where are its brackets?",
+    ("torch.tanh(s + h)", "torch.tanh(s) + torch.tanh(h)"),
+)
+ADDITIVE_SCORE.edit(
+    "the two are multiplied, not added",
+    "The score is called additive: what stands between the two products?",
+    ("s + h", "s * h"),
+)
+for function in ("relu", "sigmoid"):
+    ADDITIVE_SCORE.edit(
+        "another function stands in place of the tanh",
+        "The tanh gives numbers from −1 to 1, negative ones too.",
+        ("tanh", function),
+    )
+ADDITIVE_SCORE.edit(
+    "v is not used",
+    "The numbers behind the tanh do not count alike: each has its own factor.",
+    ("inside @ v", "inside.sum(-1)"),
+)
+ADDITIVE_SCORE.edit(
+    "v's products are not summed",
+    "A word gets one score. What makes one number of the products?",
+    ("inside @ v", "inside * v"),
+)
+ADDITIVE_SCORE.edit(
+    "v meets the words, not the numbers behind the tanh",
+    "Which axis of v @ x is summed away, if x has the axes (batch, key, a)? Which should be?",
+    ("inside @ v", "v @ inside"),
+)
+ADDITIVE_SCORE.edit(
+    "an axis of length 1 is left at the end",
+    "The result has two axes, (batch, key). Which did you get, and which is too many?",
+    ("inside @ v", "inside @ v[:, None]"),
+)
+ADDITIVE_SCORE.edit(
+    "the query is not used", "Two things make a score: a state, and the query that looks at it.", ("s + h", "h")
+)
+ADDITIVE_SCORE.edit(
+    "the states are not used",
+    "Every word would get the same score. Which of the two knows the words?",
+    ("s + h", "s.expand_as(h)"),
+)
+ADDITIVE_SCORE.edit(
+    "the axes of the result are exchanged",
+    "Which comes first in (batch, key), the sentence or the word?",
+    ("inside @ v", "(inside @ v).T"),
+)
+ADDITIVE_SCORE.edit(
+    "the softmax is taken already",
+    "A score is any number. The weights come later.",
+    ("inside @ v", "(inside @ v).softmax(-1)"),
+)
+ADDITIVE_SCORE.edit(
+    "the query of one sentence meets the words of another",
+    "Write the shapes of the two things that are added. Which axes does broadcasting lay over each "
+    "other? Sentence must lie on sentence.",
+    ("(query @ W_s.T)[:, None]", "query @ W_s.T"),
+)
+ADDITIVE_SCORE.edit(
+    "a matrix is multiplied from its wrong side",
+    "W_s has shape (a, d_query): which of its axes must meet the query's numbers?",
+    ("W_s.T", "W_s"),
+    ("W_h.T", "W_h"),
+)
+ADDITIVE_SCORE.edit(
+    "the two matrices are exchanged",
+    "W_s belongs to the query s, W_h to the states h.",
+    ("query @ W_s.T", "query @ W_h.T"),
+    ("keys @ W_h.T", "keys @ W_s.T"),
+)
