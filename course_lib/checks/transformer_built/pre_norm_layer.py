@@ -1,0 +1,177 @@
+"""pre_norm_layer(x, mask, attend, feed, norm_1, norm_2): an encoder layer whose norms stand before its parts."""
+
+import torch
+
+from course_lib.checks.engine import Case, Exercise
+
+
+def cases(generator: torch.Generator) -> list[Case]:
+    def draw(*shape: int) -> torch.Tensor:
+        return torch.randn(*shape, generator=generator)
+
+    def causal(n: int) -> torch.Tensor:
+        return torch.ones(n, n, dtype=torch.bool).tril()
+
+    def weights(d: int) -> torch.Tensor:
+        return 0.6 * draw(8 * d * d + 11 * d)
+
+    nothing = torch.zeros(8 * 4 + 22)
+    nothing[-8:] = torch.tensor([1.0, 1.0, 0.0, 0.0] * 2)  # the norms' gains and biases come last
+    padded = torch.ones(5, 5, dtype=torch.bool)
+    padded[:, 3:] = False
+    inputs = [
+        (
+            "parts that make nothing but zeros, so that x must come out as it went in",
+            torch.tensor([[[1.0, 3.0], [5.0, 2.0]]]),
+            torch.ones(2, 2, dtype=torch.bool),
+            1,
+            nothing,
+        ),
+        ("two words, all open", draw(1, 2, 2), torch.ones(2, 2, dtype=torch.bool), 1, weights(2)),
+        ("two words, a causal mask", draw(1, 2, 2), causal(2), 1, weights(2)),
+        ("a causal mask", draw(2, 3, 4), causal(3), 2, weights(4)),
+        ("as many sentences as words as numbers", draw(4, 4, 4), causal(4), 2, weights(4)),
+        ("the last two words closed", draw(3, 5, 6), padded, 3, weights(6)),
+        ("one word", draw(2, 1, 4), causal(1), 4, weights(4)),
+        ("float64", draw(2, 6, 8).double(), causal(6), 4, weights(8).double()),
+        ("words that do not lie in order in memory", draw(6, 7, 2).permute(2, 1, 0), causal(7), 2, weights(6)),
+    ]
+    return [
+        Case(about, {"x": x, "mask": mask, "heads": heads, "weights": values})
+        for about, x, mask, heads, values in inputs
+    ]
+
+
+def right(x, mask, attend, feed, norm_1, norm_2):
+    x = x + attend(norm_1(x), mask)
+    x = x + feed(norm_2(x))
+    return x
+
+
+def drive(answer, x, mask, heads, weights):
+    """Hands the parts of one of torch's layers to the learner's function."""
+    import torch
+    from torch import nn
+
+    d = x.shape[-1]
+    settings = {"dropout": 0.0, "batch_first": True, "norm_first": True, "device": "cpu", "dtype": x.dtype}
+    layer = nn.utils.skip_init(nn.TransformerEncoderLayer, d, heads, 2 * d, **settings)
+    nn.utils.vector_to_parameters(weights.clone(), layer.parameters())
+
+    def attend(y, mask=None):
+        closed = None if mask is None else ~mask
+        return layer.self_attn(y, y, y, attn_mask=closed, need_weights=False)[0]
+
+    def feed(y):
+        return layer.linear2(layer.linear1(y).relu())
+
+    with torch.no_grad():
+        return answer(x=x, mask=mask, attend=attend, feed=feed, norm_1=layer.norm1, norm_2=layer.norm2)
+
+
+PRE_NORM_LAYER = Exercise(
+    "pre_norm_layer",
+    "transformer_built",
+    cases,
+    right,
+    'lesson 5, "Before or after?"; glossary.show("pre-norm")',
+    drive,
+    tolerance=1e-4,
+)
+
+ATTENTION, FEED_FORWARD = "x + attend(norm_1(x), mask)", "x + feed(norm_2(x))"
+
+PRE_NORM_LAYER.edit(
+    "the norm comes after the sum, which is post-norm",
+    "That is the paper's order. In pre-norm, x itself meets only sums. Which line of yours norms the sum?",
+    (ATTENTION, "norm_1(x + attend(x, mask))"),
+    (FEED_FORWARD, "norm_2(x + feed(x))"),
+)
+PRE_NORM_LAYER.edit(
+    "the residual adds the normed vector",
+    "The norm is for the part alone. Past the part goes x as it was, so it needs a name of its own.",
+    (ATTENTION, "norm_1(x) + attend(norm_1(x), mask)"),
+    (FEED_FORWARD, "norm_2(x) + feed(norm_2(x))"),
+)
+PRE_NORM_LAYER.edit(
+    "the norm stands behind the part",
+    "What is normed is what the part gets, not what it makes.",
+    (ATTENTION, "x + norm_1(attend(x, mask))"),
+    (FEED_FORWARD, "x + norm_2(feed(x))"),
+)
+PRE_NORM_LAYER.edit(
+    "both residuals are forgotten",
+    "Parts that make zeros must leave x as it was. What does yours return then?",
+    ("x + attend", "attend"),
+    ("x + feed", "feed"),
+)
+PRE_NORM_LAYER.edit(
+    "the residual around attention is forgotten",
+    "What attention makes is added to x; it does not replace it.",
+    ("x + attend", "attend"),
+)
+PRE_NORM_LAYER.edit(
+    "the residual around the feed-forward part is forgotten",
+    "What the feed-forward part makes is added; it does not replace what came in.",
+    ("x + feed", "feed"),
+)
+PRE_NORM_LAYER.edit(
+    "the second sum goes back to the layer's input",
+    "What attention has added is lost past the feed-forward part. To which vector is feed's result added?",
+    ("x = x + attend", "between = x + attend"),
+    ("norm_2(x)", "norm_2(between)"),
+)
+PRE_NORM_LAYER.edit(
+    "the feed-forward part reads the layer's input",
+    "It comes after attention: it reads what attention has added to.",
+    ("x = x + attend", "between = x + attend"),
+    ("x = x + feed", "x = between + feed"),
+)
+PRE_NORM_LAYER.edit(
+    "nothing is normed",
+    "Each part gets a normed vector, each from its own norm.",
+    ("norm_1(x)", "x"),
+    ("norm_2(x)", "x"),
+)
+PRE_NORM_LAYER.edit(
+    "the first norm is forgotten",
+    "Each part reads through its norm: attention does, too.",
+    ("norm_1(x)", "x"),
+)
+PRE_NORM_LAYER.edit(
+    "the second norm is forgotten",
+    "Each part reads through its norm: the feed-forward part does, too.",
+    ("norm_2(x)", "x"),
+)
+PRE_NORM_LAYER.edit(
+    "the first norm is used twice",
+    "Each part has a norm of its own, with its own gain and bias.",
+    ("norm_2(x)", "norm_1(x)"),
+)
+PRE_NORM_LAYER.edit(
+    "the two norms are exchanged",
+    "norm_1 belongs to attention, norm_2 to the feed-forward part.",
+    ("attend(norm_1", "attend(norm_2"),
+    ("feed(norm_2", "feed(norm_1"),
+)
+PRE_NORM_LAYER.edit(
+    "the mask is not handed on",
+    "Attention is the only part where words meet, and the only one that needs the mask.",
+    (", mask)", ")"),
+)
+PRE_NORM_LAYER.edit(
+    "the mask is the wrong way round",
+    "True is where a query may look, and attend takes it so.",
+    (", mask)", ", ~mask)"),
+)
+for norm in ("norm_1", "norm_2"):
+    for change in (
+        ("x = x + attend", f"x = {norm}(x)\n    x = x + attend"),
+        (ATTENTION, f"{norm}({ATTENTION})"),
+        (FEED_FORWARD, f"{norm}({FEED_FORWARD})"),
+    ):
+        PRE_NORM_LAYER.edit(
+            "there is a norm too many",
+            "Two norms, one in front of each part; x itself meets none. Which of yours is x put through?",
+            change,
+        )
