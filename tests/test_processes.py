@@ -20,12 +20,24 @@ def wait_and_return(seconds, value):
     return value, started, time.monotonic(), os.getpid()
 
 
-def test_results_come_by_name_in_the_given_order_and_are_announced_as_they_end():
-    ended = []
-    jobs = {"slow": partial(wait_and_return, 0.6, 1), "fast": partial(wait_and_return, 0.0, 2)}
-    results = side_by_side(jobs, lambda name, result: ended.append((name, result[0])))
-    assert [(name, result[0]) for name, result in results.items()] == [("slow", 1), ("fast", 2)]
-    assert ended == [("fast", 2), ("slow", 1)]
+def once_there(file, job):
+    """Begins when the file is there; gives up after ten minutes."""
+    given_up = time.monotonic() + 600
+    while not file.exists() and time.monotonic() < given_up:
+        time.sleep(0.01)
+    return job()
+
+
+def test_results_come_by_name_in_the_given_order_and_are_announced_as_they_end(tmp_path):
+    ended, fast_ended = [], tmp_path / "fast has ended"
+
+    def finished(name, result):
+        ended.append((name, result))
+        fast_ended.touch()
+
+    results = side_by_side({"slow": partial(once_there, fast_ended, int), "fast": partial(int, 2)}, finished)
+    assert [*results.items()] == [("slow", 0), ("fast", 2)]
+    assert ended == [("fast", 2), ("slow", 0)]
 
 
 def meet(folder, name, other):
@@ -184,13 +196,15 @@ def test_bars_of_workers_end_as_one_line_each(capsys, monkeypatch):
     assert sorted(screen(written)) == ["", "first: 8 steps", "second: 8 steps", "third: 8 steps"]
 
 
-def test_more_runs_than_fit_at_once_say_how_long_all_will_take_and_leave_no_trace(capsys, monkeypatch):
-    monkeypatch.setattr(processes, "PATIENCE", 0.0)
-    monkeypatch.setattr(processes, "SILENCE", 0.0)
-    side_by_side({name: partial(count, name, 40) for name in ("first", "second", "third")})
+def test_more_runs_than_fit_at_once_say_how_long_all_will_take_and_leave_no_trace(capsys, monkeypatch, tmp_path):
+    """When the first has ended, the third has not begun."""
+    for seconds in ("PATIENCE", "SILENCE", "REFRESH"):
+        monkeypatch.setattr(processes, seconds, 0.0)
+    jobs, ended = {name: partial(count, name, 2) for name in ("first", "second", "third")}, tmp_path / "one has ended"
+    side_by_side({**jobs, "third": partial(once_there, ended, jobs["third"])}, lambda *_: ended.touch())
     written = capsys.readouterr().err
     assert re.search(r"all of this cell: \d+ s so far, about \d+ s left", written)
-    assert sorted(screen(written)) == ["", "first: 40 steps", "second: 40 steps", "third: 40 steps"]
+    assert sorted(screen(written)) == ["", "first: 2 steps", "second: 2 steps", "third: 2 steps"]
 
 
 @pytest.mark.parametrize(
