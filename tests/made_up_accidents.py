@@ -86,6 +86,37 @@ def fills_the_memory(course):
     return notebook
 
 
+ELSEWHERE = "words: its cell is empty; a person reads what stands in other cells"
+
+
+def writes_below(course):
+    notebook = made.answered(course, words=None)
+    notebook.cells.append(made.new_markdown_cell("It sums to one."))
+    return notebook
+
+
+def retypes_the_written_answer(course):
+    """The cell is gone, and with it its mark; the text stands in a new one."""
+    notebook = made.answered(course, words=None)
+    notebook.cells[place(notebook, "words")] = made.new_markdown_cell("It sums to one.")
+    return notebook
+
+
+def splits_the_written_answer(course):
+    """JupyterLab copies the mark of a cell that is split: the last part is the empty one."""
+    notebook = made.answered(course, words=None)
+    whole = notebook.cells[place(notebook, "words")]
+    first = made.new_markdown_cell("It sums to one.", metadata=whole.metadata)
+    notebook.cells.insert(place(notebook, "words"), first)
+    return notebook
+
+
+def loses_the_mark(course):
+    notebook = made.answered(course)
+    notebook.cells[place(notebook, "words")].metadata = {}
+    return notebook
+
+
 def moves_cells(course):
     notebook = made.answered(course)
     notebook.cells.append(notebook.cells.pop(place(notebook, "softmax")))
@@ -122,6 +153,10 @@ ACCIDENTS = {
     guesses_twice: ([3, 0, 0, 2], "cat_score: 0.6 is not right; double: that is the square"),
     names_a_variable_exec: ([3, 1, 2, 2], ""),
     fills_the_memory: ([3, 1, 2, 2], "cell 5 raised MemoryError"),
+    writes_below: ([3, 1, 2, 2], ELSEWHERE),
+    retypes_the_written_answer: ([3, 1, 2, 2], f"words was deleted, and is put back; {ELSEWHERE}"),
+    splits_the_written_answer: ([3, 1, 2, 2], ELSEWHERE),
+    loses_the_mark: ([3, 1, 2, 2], f"words was deleted, and is put back; {ELSEWHERE}"),
     moves_cells: (
         [3, 1, 2, 2],
         "cell 11, which comes later, has masked_softmax",

@@ -64,8 +64,8 @@ EXPECTED = {
     ),
     "cy": (
         [0, 0, 0, 0],
-        "masked_softmax is not written yet; cat_score has no answer yet; double is not written yet; "
-        "check_count raised NotImplementedError",
+        "words: nothing is written in its cell; masked_softmax is not written yet; cat_score has no answer yet; "
+        "double is not written yet; check_count raised NotImplementedError",
     ),
     "dan": (
         [0, 1, 2, 2],
@@ -353,6 +353,7 @@ def test_the_table_has_every_student_every_check_and_the_reason(course, run, wan
         assert [float(row[name]) for name in TEST_CELLS] == (points or [0, 0, 0, 0]), student
         told = row["points"], row["max"], row["reason"]
         assert told == (f"{sum(points or []):.1f}", "9.0", why.replace(";", ",")), student
+        assert "a person reads" not in why or row["state"] == "graded, to be read", student
     assert {table[student]["state"] for student in ("jon", "ned")} == {"unreadable"}
     assert table["ada"]["state"] == "graded, to be read"  # the sentence that a person reads
 

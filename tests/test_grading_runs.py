@@ -14,6 +14,7 @@ import time
 import traceback
 from concurrent.futures import Executor, Future
 from concurrent.futures.process import BrokenProcessPool
+from datetime import datetime
 
 import made_up_class as made
 import nbformat
@@ -324,6 +325,18 @@ def test_deleted_cells_come_back_in_their_order():
         assert len(told) == len(set(locked) - set(kept))
 
 
+def test_an_answer_typed_into_its_question_stays_and_can_be_read():
+    source = made.source()
+    question = made.new_markdown_cell("Why do they sum to one?", metadata=made.marks("test", "question"))
+    question.metadata["nbgrader"]["grade"] = False
+    source.cells.insert(0, question)
+    theirs = nbformat.reads(nbformat.writes(source), as_version=4)
+    theirs.cells[0].source += "\n\nSince each is divided by their sum."
+    assert put_back(theirs, source, source) == ["question was edited, and is restored"]
+    assert theirs.cells[0].source == question.source
+    assert theirs.cells[1].source.endswith("Since each is divided by their sum.") and not grade_id(theirs.cells[1])
+
+
 def test_marks_of_a_cell_cannot_be_changed_by_the_learner():
     theirs = made.source()
     for cell in theirs.cells:
@@ -361,6 +374,18 @@ def test_a_faulty_source_is_refused_with_its_name_and_the_reason(old, new, wante
     (sources / "graded.py").write_text(made.GRADED)
     with pytest.raises(courses.CourseError, match=f"04_faulty.ipynb: .*{wanted}"):
         list(courses.release(course, sources))
+
+
+def test_a_late_penalty_of_the_instructors_own_holds_and_is_a_reason(course):
+    """Its setting stands in the course's folder, as nbgrader's own would."""
+    (course.folder / courses.CONFIG).write_text("c = get_config()\nc.LateSubmissionPlugin.penalty_method = 'zero'\n")
+    with Gradebook(course.database) as gradebook:
+        gradebook.update_or_create_assignment(made.NAME, duedate=datetime(2026, 11, 1))
+    folder = made.hand_in(course, "ada", made.answered(course))
+    (folder / "timestamp.txt").write_text("2026-11-01 00:01:00 UTC")
+    grading.grade_one(course, made.NAME, "ada")
+    (row,) = table(course, made.NAME)
+    assert row["points"] == 0 and row["reason"] == "8 points off, since it was handed in 60 s late"
 
 
 def test_a_release_that_is_refused_leaves_what_was_handed_out(course, tmp_path):

@@ -281,7 +281,7 @@ def _dated(files: list[File], dates: dict | None, trusted: bool, told: list[str]
     if trusted or len(people) < 2 or last - first > AT_ONCE:
         return files
     told.append(
-        f"all dates are {first:%Y-%m-%d %H:%M} UTC, as where Moodle writes the time of the download, so nobody is late. "
+        f"all dates are {first:%Y-%m-%d %H:%M} UTC, which may be the time of the download, so nobody is late. "
         "Give Moodle's grading worksheet (ARGS=--worksheet=FILE), or, if these dates are right, ARGS=--trust-dates"
     )
     return [replace(file, date=None) for file in files]

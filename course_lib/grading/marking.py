@@ -23,7 +23,7 @@ from course_lib.grading import courier, examine, inside
 from course_lib.grading.course import BEGIN, END, exercises, grade_cells, hidden_lines
 from course_lib.grading.judge import judge, seat
 from course_lib.grading.provisioner import ContainedKernelManager
-from course_lib.grading.submission import printable, writable
+from course_lib.grading.submission import grade_id, printable, writable
 from course_lib.tools import workbook
 
 LEFT_OUT = "(What is printed during hidden tests is left out.)\n"
@@ -95,7 +95,11 @@ class Marking(Execute):
         about = resources["nbgrader"]
         self.folder = Path(self.config.CourseDirectory.root)
         source = self.folder / "source" / about["assignment"] / f"{about['notebook']}.ipynb"
-        self.asked = grade_cells(nbformat.read(source, as_version=4))
+        source = nbformat.read(source, as_version=4)
+        self.asked = grade_cells(source)
+        given = {"", *(cell.source.strip() for cell in source.cells)}
+        texts = [cell for cell in nb.cells if cell.cell_type != "code" and not grade_id(cell)]
+        has_texts = any(cell.source.strip() not in given for cell in texts)
         self.known = exercises(self.folder)
         seat(self.folder)
         self.drawn = secrets.randbelow(2**31) if self.seed is None else self.seed
@@ -106,7 +110,7 @@ class Marking(Execute):
         self.unanswered = set()  # cells with answers that are blank or missing
         self.overdue = False
         self.begun, self.ran = False, 0  # whether the kernel still spoke before a cell, and which it ran last
-        self.record = {"seed": self.drawn, "reasons": [], "cells": {}}
+        self.record = {"seed": self.drawn, "reasons": [], "cells": {}, "has_texts": has_texts}
         # A kernel that never falls silent holds up the client's own clock.
         clock = threading.Timer(self.submission_seconds, self._end_kernel)
         clock.daemon = True
@@ -424,19 +428,32 @@ class SaveMarks(SaveAutoGrades):
     same_work = Bool(False, help="whether a person who gave points has seen this very work").tag(config=True)
 
     def preprocess(self, nb, resources):
-        self.cells = nb.metadata[RECORD]["cells"]
+        self.record = nb.metadata[RECORD]
         return super().preprocess(nb, resources)
 
     def _add_score(self, cell, resources):
         name = cell.metadata.nbgrader["grade_id"]
         grade = self.gradebook.find_grade(name, self.notebook_id, self.assignment_id, self.student_id)
         to_be_read = grade.needs_manual_grade or not self.same_work
-        if name in self.cells:
-            grade.auto_score = self.cells[name]["points"]
+        if name in self.record["cells"]:
+            grade.auto_score = self.record["cells"][name]["points"]
         else:  # a written answer, which a person reads
             super()._add_score(cell, resources)
+            if grade.auto_score is not None and self.record["has_texts"]:
+                grade.auto_score = None
+                self.record["reasons"].append(f"{name}: its cell is empty; a person reads what stands in other cells")
+            elif grade.auto_score is not None:
+                self.record["reasons"].append(f"{name}: nothing is written in its cell")
         grade.needs_manual_grade = to_be_read if grade.manual_score is not None else grade.auto_score is None
         self.gradebook.db.commit()
+
+    def _add_comment(self, cell, resources):
+        super()._add_comment(cell, resources)
+        if self.record["has_texts"]:  # the answer may stand elsewhere, so it is not said that there is none
+            name = cell.metadata.nbgrader["grade_id"]
+            comment = self.gradebook.find_comment(name, self.notebook_id, self.assignment_id, self.student_id)
+            comment.auto_comment = None
+            self.gradebook.db.commit()
 
 
 class ReadMarks(GetGrades):

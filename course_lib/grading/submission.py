@@ -173,7 +173,7 @@ def put_back(notebook: NotebookNode, source: NotebookNode, release: NotebookNode
         source: the instructor's notebook.
         release: what was handed out, where hidden tests are taken out.
     """
-    told, added, ours = [], {}, {grade_id(cell): cell for cell in source.cells if grade_id(cell)}
+    told, added, edited, ours = [], {}, {}, {grade_id(cell): cell for cell in source.cells if grade_id(cell)}
     given = {grade_id(cell): cell.source for cell in release.cells if grade_id(cell)}
     seen = set()
     for cell in reversed(notebook.cells):  # of cells that were copied, nbgrader takes the last
@@ -190,6 +190,8 @@ def put_back(notebook: NotebookNode, source: NotebookNode, release: NotebookNode
                 if imports and ours[name].cell_type == "code" and not ours[name].metadata.nbgrader.get("grade"):
                     added[name], kept = imports, "; imports that were added to it are kept"
                 told.insert(0, f"{name} was edited, and is restored{kept}")
+                if ours[name].cell_type != "code":  # an answer may have been typed into its question
+                    edited[name] = cell.source
             cell.source = ours[name].source
         cell.metadata.nbgrader = ours[name].metadata.nbgrader
         if cell.cell_type != ours[name].cell_type:
@@ -204,6 +206,9 @@ def put_back(notebook: NotebookNode, source: NotebookNode, release: NotebookNode
     for name, imports in added.items():  # a learner may take the set-up for a cell of their own
         place = next(index for index, cell in enumerate(notebook.cells) if grade_id(cell) == name)
         notebook.cells.insert(place + 1, new_code_cell("\n".join(imports)))
+    for name, text in edited.items():
+        place = next(index for index, cell in enumerate(notebook.cells) if grade_id(cell) == name)
+        notebook.cells.insert(place + 1, new_markdown_cell(text))
     notebook.metadata.kernelspec = source.metadata.get("kernelspec", {})
     return told
 
