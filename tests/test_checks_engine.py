@@ -55,9 +55,14 @@ def test_other_numbers_shapes_and_kinds_are_not(given):
         (torch.tensor(float("nan")), torch.tensor(float("nan")), True),
         (None, None, True),
         (3, 3.0, True),
+        ([1j, 2.0], torch.tensor([1j, 2.0]), True),
+        ([1j, 2.0], T, False),
+        ([], torch.zeros(0, 2), True),
+        ([[], []], torch.zeros(2, 0), True),
+        ([[]], torch.zeros(2, 0), False),
     ],
 )
-def test_texts_pairs_masks_and_nan(given, wanted, answer):
+def test_texts_pairs_masks_nan_complex_numbers_and_empty_lists(given, wanted, answer):
     assert same(given, wanted, 1e-5) is answer
 
 
