@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from course_lib.widgets.drawing import label, svg
+from course_lib.widgets.drawing import Axis, label, svg
 
 MOST_SENTENCES, MOST_WORDS = 12, 16
 IN_A_LINE = 42  # letters of a sentence
@@ -116,7 +116,8 @@ def senses_frame(
         raise ValueError(f"the layer is {layer}; 0 is the input, 1 the first layer")
     if not 0 <= right <= many:
         raise ValueError(f"right is {right}; it counts some of {many} sentences")
-    middles = np.round((1, -1) * points * (SIDE / 2 - 20) + SIDE / 2, 1)
+    across, up = Axis(-1, 1, 20, SIDE - 20), Axis(-1, 1, SIDE - 20, 20)
+    middles = np.round(np.stack([across(points[:, 0]), up(points[:, 1])], -1), 1)
     places = _beside_points(middles)
     spelled = [f"{right:z.1f} {up:z.1f}".replace("-", "−") for right, up in points]
     lines, numbers = "", ""
@@ -250,7 +251,8 @@ def _map(words: Sequence[str], looks: np.ndarray) -> str:
     many, left = len(words), 9 * max(map(len, words)) + 6
     cell = max(16, min(26, 256 // many, (388 - left) // many))
     colours = [[BLUES[level] for level in row] for row in np.rint(10 * looks).clip(0, 10).astype(int)]
-    middles = [left + cell * place + cell // 2 for place in range(many)]
+    square = Axis(0, 1, left, left + cell)  # the rows begin where the columns do
+    middles = [int(square(place + 0.5)) for place in range(many)]
     rows, columns = "", ""
     numbers = {"#000": "", "#fff": ""}
     for middle, word, row in zip(middles, words, looks, strict=True):
@@ -268,7 +270,7 @@ def _map(words: Sequence[str], looks: np.ndarray) -> str:
     hardest = ", ".join(
         f"{word} at {words[row.argmax()]} {row.max():.1f}" for word, row in zip(words, looks, strict=True)
     )
-    size = left + cell * many + 1
+    size = int(square(many)) + 1
     return svg(size, size, drawn, html.escape(f"each word looks hardest at: {hardest}"))
 
 
@@ -279,34 +281,42 @@ def _all_heads(shares: np.ndarray, layer: int, head: int) -> str:
         [_mixed(SHARES[i][1], math.ceil(4 * share - 1e-9) / 4) for i, share in zip(*both, strict=True)]
         for both in zip(best, shares.max(-1), strict=True)
     ]
-    left, top, below = 62, 20, 20 + SQUARE * depth + 12
+    left, top, line = 62, 20, 20
+    below = top + SQUARE * depth + 12
+    across, down, listed = (
+        Axis(1, 2, left, left + SQUARE),
+        Axis(1, 2, top, top + SQUARE),
+        Axis(0, 1, below, below + line),
+    )
     rows, said, told = f'<tspan x="{left - 6}" y="14">head</tspan>', "", []
-    columns = "".join(f'<tspan x="{left + SQUARE * place + 9}">{place + 1}</tspan>' for place in range(1, heads, 2))
-    for row in range(depth):
-        rows += f'<tspan x="{left - 6}" y="{top + SQUARE * row + 14}">{"" if row else "layer "}{row + 1}</tspan>'
+    columns = "".join(f'<tspan x="{across(number + 0.5):g}">{number}</tspan>' for number in range(2, heads + 1, 2))
+    for number in range(1, depth + 1):
+        name = f"layer {number}" if number == 1 else number
+        rows += f'<tspan x="{left - 6}" y="{down(number + 0.5) + 5:g}">{name}</tspan>'
     signs = "".join(
-        _sign(int(share), left + SQUARE * column + 9, top + SQUARE * row + 9)
-        for (row, column), share in np.ndenumerate(best)
+        _sign(int(share), across(column + 1.5), down(row + 1.5)) for (row, column), share in np.ndenumerate(best)
     )
     for row, ((name, *_), share) in enumerate(zip(SHARES, own, strict=True)):
-        signs += _sign(row, left + 10, below + 10 + 20 * row)
+        signs += _sign(row, left + line / 2, listed(row + 0.5))
         bold = ' font-weight="bold"' * int(row == own.argmax())
-        said += f'<tspan x="{left + 26}" y="{below + 15 + 20 * row}"{bold}>{share:.2f} {name}</tspan>'
+        said += f'<tspan x="{left + 26}" y="{listed(row + 0.5) + 5:g}"{bold}>{share:.2f} {name}</tspan>'
         told.append(f"{name} {share:.2f}")
-    legend = _squares([[colour] for _, colour, *_ in SHARES], left, below, 20)
+    legend = _squares([[colour] for _, colour, *_ in SHARES], left, below, line)
     drawn = (
         f"{_squares(colours, left, top, SQUARE)}{legend}"
-        f'<g fill="none"><path d="{signs}" stroke="#000" stroke-width="1.5"/><path d="M{left + SQUARE * (head - 1)} '
-        f'{top + SQUARE * (layer - 1)}h{SQUARE}v{SQUARE}h-{SQUARE}z" stroke="#000" stroke-width="4"/></g>'
+        f'<g fill="none"><path d="{signs}" stroke="#000" stroke-width="1.5"/><path d="M{across(head):g} '
+        f'{down(layer):g}h{SQUARE}v{SQUARE}h-{SQUARE}z" stroke="#000" stroke-width="4"/></g>'
         f'<text>{said}</text><text text-anchor="end">{rows}</text><text y="14" text-anchor="middle">{columns}</text>'
     )
-    wide = max(left + SQUARE * heads, left + 180) + 2
-    return svg(wide, below + 102, drawn, f"layer {layer}, head {head}, mean weight on: {', '.join(told)}")
+    wide = left + max(SQUARE * heads, 180) + 2
+    return svg(
+        wide, below + line * len(SHARES) + 2, drawn, f"layer {layer}, head {head}, mean weight on: {', '.join(told)}"
+    )
 
 
-def _sign(share: int, x: int, y: int) -> str:
+def _sign(share: int, x: float, y: float) -> str:
     *_, (right, down), lines = SHARES[share]
-    return f"M{x + right} {y + down}{lines}"
+    return f"M{x + right:g} {y + down:g}{lines}"
 
 
 def _squares(colours: Sequence[Sequence[str]], left: float, top: float, size: float) -> str:

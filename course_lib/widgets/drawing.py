@@ -8,8 +8,25 @@ label at the end of a bar has a `transform`.
 
 import html
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
+
+
+class Axis(NamedTuple):
+    """From numbers to pixels: `low` stands at the pixel `start`, `high` at `end`, all others in proportion.
+
+    >>> Axis(0, 8, 194, 122)(4)
+    158.0
+    """
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def __call__(self, value: float | np.ndarray) -> float | np.ndarray:
+        return self.start + (self.end - self.start) * (value - self.low) / (self.high - self.low)
 
 
 def svg(wide: float, tall: float, content: str, told: str = "", size: int = 15) -> str:

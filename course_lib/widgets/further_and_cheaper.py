@@ -7,14 +7,14 @@ import numpy as np
 import torch
 
 from course_lib.positions import LinearBiases, RotaryPositions, sinusoidal_table
-from course_lib.widgets.drawing import label, spread, svg
+from course_lib.widgets.drawing import Axis, label, spread, svg
 
 KEY = torch.tensor([-0.2, 1.0, 0.9, 0.4, 0.7, -0.4, 0.5, -0.8], dtype=torch.float64)
 QUERY = torch.tensor([0.5, 0.9, 0.8, -0.6, 0.5, -0.8, 0.6, -0.5], dtype=torch.float64)
 FARTHEST = 32
 SCORES, VALUES = np.array([1.0, 3.0, 2.0, 0.0, 5.0, 4.0]), np.array([6.0, 2.0, 4.0, 1.0, 3.0, 5.0])
 HEAD_SIZE = 128
-GIB = 2**30
+MIB, GIB = 2**20, 2**30
 
 
 def rotary_frame(distance: int, start: int) -> str:
@@ -45,23 +45,24 @@ def rotary_frame(distance: int, start: int) -> str:
         near, far, between = 16 * before / abs(before), 16 * after / abs(after), after * before.conjugate()
         sectors += f"M{x} 34l{_point(near)}a16 16 0 0 {int(between.imag < 0)} {_point(far - near)}"
         texts += f'<tspan x="{x}" y="83">{_signed(between.real)}</tspan>'
-    lines, said = "", {}
+    up, grid, lines, said = Axis(0, 8, 194, 122), "", "", {}
     styles = zip((30, 158, 286), ("#0072b2", "#d55e00", "#009e73"), (1, FARTHEST, 1), strict=True)
-    for (x, colour, every), (name, curve) in zip(styles, curves.items(), strict=True):
-        heights = (194 - 9 * curve.numpy()).round(1)  # from 8 at 122 to −2 at 212
+    for (left, colour, every), (name, curve) in zip(styles, curves.items(), strict=True):
+        across, heights = Axis(0, FARTHEST, left, left + 96), up(curve.numpy()).round(1)
         rises = " ".join(f"{3 * every} {rise:.1f}" for rise in np.diff(heights[::every]))
         lines += (
-            f'<g stroke="{colour}"><path d="M{x} {heights[0]}l{rises}" stroke-width="2"/>'
-            f'<path d="M{x + 3 * distance} {heights[distance]}h.1" stroke-width="10" stroke-linecap="round"/></g>'
+            f'<g stroke="{colour}"><path d="M{left} {heights[0]}l{rises}" stroke-width="2"/>'
+            f'<path d="M{across(distance):g} {heights[distance]}h.1" stroke-width="10" stroke-linecap="round"/></g>'
         )
         said[name] = _signed(curve[distance].item())
-        texts += f'<tspan x="{x + 48}" y="111">{name} {said[name]}</tspan>'
-    for height in (8, 4, 0):
-        texts += f'<tspan x="12" y="{199 - 9 * height}">{height}</tspan>'
+        texts += f'<tspan x="{across(FARTHEST / 2):g}" y="111">{name} {said[name]}</tspan>'
+    for score in (8, 4, 0):
+        grid += f"M24 {up(score):g}H384"
+        texts += f'<tspan x="12" y="{up(score) + 5:g}">{score}</tspan>'
     texts += '<tspan x="206" y="230">each by distance, from 0 to 32</tspan>'
     drawn = (
         f'<path d="{sectors}" fill="#e69f00" opacity=".6"/>'
-        f'<g fill="none"><path d="{circles}M24 122H384M24 158H384M24 194H384" stroke="#999"/>'
+        f'<g fill="none"><path d="{circles}{grid}" stroke="#999"/>'
         f'<g stroke-width="3"><path d="{befores}" stroke="#888" stroke-dasharray="4 3"/>'
         f'<path d="{afters}" stroke="#0072b2"/></g>{lines}</g><text text-anchor="middle">{texts}</text>'
     )
@@ -114,18 +115,20 @@ def tiles_frame(tile: int, step: int) -> str:
             f"sum of power · value: {factor} · {before[1]:.3f} + {new[1]:.3f} = {sums[1]:.3f}",
             f"quotient: {sums[1] / sums[0]:.3f}; plain softmax average of {those}: {plain:.3f}",
         )
+    across, score_up, power_up = Axis(0, 1, 60, 115), Axis(0, 5, 92, 32), Axis(0, 1, 192, 142)
     bars, texts = "", ""
     for place, (score, value) in enumerate(zip(SCORES, VALUES, strict=True)):
-        x, power = 60 + 55 * place, np.exp(score - m) if place < gone else 0
+        x, power = across(place), np.exp(score - m) if place < gone else 0
         colour = "none" if place >= gone else "#e69f00" if place >= tile * (step - 1) else "#0072b2"
-        bars += f'<path d="M{x} 92v{-12 * score:g}h40V92z" fill="{colour}"/>'
-        bars += f'<path d="M{x} 192v{-50 * power:.1f}h40V192z" fill="{colour}"/>'
-        texts += label(x + 20, 87 - 12 * score, f"{score:g}")
-        texts += label(x + 20, 187 - 50 * power, f"{power:.3f}" if place < gone else "")
-        texts += f'<text x="{x + 20}" y="214">{value:g}</text>'
-    top = f"M0 {92 - 12 * m:g}H{60 + 55 * np.argmax(SCORES[:gone])}" if gone else "M0 92h0"
+        for up, height, digits in ((score_up, score, "g"), (power_up, power, ".1f")):
+            rise = f"{up(height) - up(0):{digits}}"
+            bars += f'<path d="M{x:g} {up(0):g}v{rise}h40V{up(0):g}z" fill="{colour}"/>'
+        texts += label(x + 20, score_up(score) - 5, f"{score:g}")
+        texts += label(x + 20, power_up(power) - 5, f"{power:.3f}" if place < gone else "")
+        texts += f'<text x="{x + 20:g}" y="214">{value:g}</text>'
+    top = f"M0 {score_up(m):g}H{across(int(SCORES[:gone].argmax())):g}" if gone else f"M0 {score_up(0):g}h0"
     drawn = (
-        f'<g stroke="#888" stroke-width="1.5">{bars}<path d="M56 92H379M56 192H379"/>'
+        f'<g stroke="#888" stroke-width="1.5">{bars}<path d="M56 {score_up(0):g}H379M56 {power_up(0):g}H379"/>'
         f'<path d="{top}" stroke-dasharray="5 4"/></g>'
         f'<g text-anchor="middle">{texts}</g>'
         '<text y="16">score</text><text y="114">power: exp(score − m)</text><text y="214">value</text>'
@@ -159,22 +162,25 @@ def cache_frame(layers: int, heads: int, sets: str, words: int) -> str:
     kept = {"one for each head": heads, "one for 8 heads": heads // 8, "one for all": 1}
     if sets not in kept:
         raise ValueError(f"sets is {sets!r}; it must be one of {', '.join(map(repr, kept))}")
+    across = Axis(20, 40, 24, 366)  # powers of two, from 1 MiB to 1 TiB: equal steps are equal factors
     needed = {name: 2 * layers * number * HEAD_SIZE * words * 2 for name, number in kept.items()}
     rows, names = "", ""
     for y, (name, size) in zip((60, 100, 140), needed.items(), strict=True):
         colour, wide = ("#0072b2", 16) if name == sets else ("#888", 10)
-        rows += f'<path d="M{_across(size):.1f} {y + 12}h.1" stroke="{colour}" stroke-width="{wide}"/>'
+        rows += f'<path d="M{across(math.log2(size)):.1f} {y + 12}h.1" stroke="{colour}" stroke-width="{wide}"/>'
         names += f'<tspan x="0" y="{y}">{name}</tspan><tspan x="390" text-anchor="end">{_size(size)}</tspan>'
     lines = ""
     for y, name, size in ((14, "a graphics card with 80 GiB", 80 * GIB), (34, "a phone with 8 GiB", 8 * GIB)):
-        lines += f"M{_across(size):.0f} {y - 12}V174"
-        names += f'<tspan x="{_across(size) - 5:.0f}" y="{y}" text-anchor="end">{name}</tspan>'
-    marks = "".join(
-        f'<tspan x="{x}" y="194">{name}</tspan>'
-        for x, name in zip((24, 109, 195, 280, 366), ("1 MiB", "32 MiB", "1 GiB", "32 GiB", "1 TiB"), strict=True)
-    )
+        x = across(math.log2(size))
+        lines += f"M{x:.0f} {y - 12}V174"
+        names += f'<tspan x="{x - 5:.0f}" y="{y}" text-anchor="end">{name}</tspan>'
+    ticks, marks = "", ""
+    for power, name in zip(range(20, 41, 5), ("1 MiB", "32 MiB", "1 GiB", "32 GiB", "1 TiB"), strict=True):
+        x = int(across(power))
+        ticks += f"M{x} 173v7"
+        marks += f'<tspan x="{x}" y="194">{name}</tspan>'
     drawn = (
-        '<g stroke="#999"><path d="M24 72H366M24 112H366M24 152H366M24 173v7M109 173v7M195 173v7M280 173v7M366 173v7"/>'
+        f'<g stroke="#999"><path d="M24 72H366M24 112H366M24 152H366{ticks}"/>'
         f'<path d="{lines}" stroke="#d55e00" stroke-width="1.5" stroke-dasharray="4 3"/>'
         f'<g stroke-linecap="round">{rows}</g></g><text>{names}</text>'
         f'<text text-anchor="middle">{marks}<tspan x="195" y="216">each mark is 32 times the one before</tspan></text>'
@@ -190,11 +196,6 @@ def cache_frame(layers: int, heads: int, sets: str, words: int) -> str:
     )
 
 
-def _across(size: int) -> float:
-    """From 1 MiB on the left to 1 TiB on the right; equal steps are equal factors."""
-    return 24 + 342 * math.log2(size / 2**20) / 20
-
-
 def _size(size: int) -> str:
-    number, unit = (size / GIB, "GiB") if size >= GIB else (size / 2**20, "MiB")
+    number, unit = (size / GIB, "GiB") if size >= GIB else (size / MIB, "MiB")
     return f"{number:.0f} {unit}" if number >= 10 else f"{number:.2g} {unit}"
