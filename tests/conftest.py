@@ -10,6 +10,7 @@ import tempfile
 from pathlib import Path
 
 import jaxtyping
+import last_lines
 import pytest
 from filelock import FileLock
 from hypothesis import settings
@@ -90,6 +91,15 @@ def pytest_runtest_makereport():
     report = yield
     report.sections = [(title, text.encode(errors="backslashreplace").decode()) for title, text in report.sections]
     return report
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_terminal_summary(terminalreporter):
+    yield
+    failed = [*terminalreporter.stats.get("error", []), *terminalreporter.stats.get("failed", [])]
+    for report in failed[:1]:
+        for line in last_lines.told(report):
+            terminalreporter.write_line(line)
 
 
 @pytest.fixture(scope="session")

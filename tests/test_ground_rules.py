@@ -5,7 +5,9 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
+import last_lines
 import library
 import nbformat
 import pytest
@@ -122,6 +124,22 @@ def test_every_function_with_annotations_is_checked():
     }
     assert {"course_lib.masks.length_mask", "course_lib.widgets.drawing.svg"} <= functions.keys()
     assert [name for name, function in functions.items() if inspect.unwrap(function) is function] == []
+
+
+# ---- a failure ----
+
+
+def test_the_last_lines_say_what_is_wrong_and_how_to_try_it_again():
+    crash = SimpleNamespace(message="AssertionError: wrong\n" + "more\n" * 99, path="/a/b.py", lineno=7)
+    first, wrong, *_, again = told = last_lines.told(
+        SimpleNamespace(nodeid="b.py::c[1 2]", longrepr=SimpleNamespace(reprcrash=crash))
+    )
+    assert len(told) <= 8 and first.endswith("b.py::c[1 2], line 7 of /a/b.py") and wrong == "AssertionError: wrong"
+    assert again.endswith("'b.py::c[1 2]'")
+    cell = SimpleNamespace(
+        nodeid="a.ipynb::Cell 3", longrepr="Traceback\n" + "more\n" * 99 + "\x1b[31mNameError\x1b[0m: x"
+    )
+    assert last_lines.told(cell)[-2] == "NameError: x" and len(last_lines.told(cell)) <= 8
 
 
 # ---- lessons ----
