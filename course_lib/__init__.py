@@ -16,7 +16,7 @@ LAYERS = {
 NOT_IN_LESSONS = (
     "tools.environment tools.lessons tools.saved_widgets tools.seeds tools.recording tools.restamp tools.pages "
     "tools.web tools.slides tools.bench tools.bench_in_page tools.workbook tools.hub tools.mutants tools.rewrapped "
-    "tools.edges tools.cards tools.site grading __main__"
+    "tools.edges tools.relations tools.cards tools.site grading __main__"
 )
 
 

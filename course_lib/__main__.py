@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 
 from course_lib.files import DATA, ROOT
@@ -205,18 +206,21 @@ def mutants(arguments):
     """[exercise ...]: change the reference solutions by rule, see what the checks say (all, or those named: 03)"""
     import torch
 
-    from course_lib.tools import edges, lessons, mutants, rewrapped
+    from course_lib.tools import edges, lessons, mutants, relations, rewrapped
 
     torch.set_num_threads(1)
     holes = []
     for notebook in lessons.find(arguments, "exercises"):
-        for name, became in mutants.report(notebook):
+        for solution, became in mutants.report(notebook):
             counts = ", ".join(f"{len(those)} {kind}" for kind, those in became.items() if those)
-            print(f"{name:<22}", counts, flush=True)
-            holes += [f"{name}, {one.what}:\n{one.source}" for one in became[mutants.PASSED]]
+            print(f"{solution.name:<22}", counts, flush=True)
+            two = mutants.doubled(solution, became[mutants.DESCRIBED], mutants.PAIRS)
+            counted = ", ".join(f"{many} {how}" for how, many in Counter(how for how, _ in two).items())
+            print(f"{'':<22} two at once:", counted or "no two names", flush=True)
+            holes += [f"{solution.name}, {one.what}:\n{one.source}" for one in became[mutants.PASSED]]
         for line in mutants.report_on_misconceptions(notebook):
             print(line, flush=True)
-        for told in (rewrapped.report(notebook), edges.report(notebook)):
+        for told in (relations.report(notebook), rewrapped.report(notebook), edges.report(notebook)):
             holes += [hole for _, found in told for hole in found]
     for hole in holes:
         print(f"\n{hole}")

@@ -188,6 +188,32 @@ def test_of_several_results_the_one_that_is_off_is_named():
     assert said(lambda r: [r[0]], [X, Y]) == "it returns 1 thing, not 2"
 
 
+def test_axes_that_are_exchanged_are_told_over_inputs_of_any_shape():
+    square, cube = torch.randn(2, 2, generator=G), torch.randn(2, 3, 4, generator=G)
+    for wanted in ((X, cube), (square, X, cube)):
+        assert said(lambda x: x.mT, *wanted) == "the last axis and the last axis but one are exchanged"
+
+
+def test_few_numbers_tell_that_they_are_rounded():
+    wanted = [torch.tensor(number) for number in (0.7782, 1.3452, 334.8137, 2.0696)]
+    assert said(lambda x: x.round(decimals=2), *wanted) == "the numbers are rounded to 2 decimal places"
+    assert "rounded" not in said(lambda x: x.round(decimals=2), *wanted[:2])
+
+
+def test_lists_in_a_list_are_looked_into():
+    counted = [[["a", "b"], 2], [["a", "c", "d"], 1]]
+    assert said(lambda w: [[one[::-1], n] for one, n in w], counted, counted[1:]) == (
+        "in result 1 of 2, in result 1 of 2, the order is turned round"
+    )
+
+
+def test_lists_of_another_length_each_are_compared_entry_by_entry():
+    assert said(lambda w: [x + 1 for x in w], [X], [X, Y]).startswith("in result 1 of 1, every number is +1")
+    assert said(lambda w: [*w[:1], *(2 * x for x in w[1:])], [X, Y], [X]) == (
+        "in result 2 of 2, every number is 2 times what is wanted"
+    )
+
+
 def test_relations_need_not_be_of_one_size():
     assert differences.of_numbers([(2 * X, X), (2 * Y, Y)])[0] == "every number is 2 times what is wanted"
 

@@ -7,8 +7,9 @@ package; the misconceptions of this course (an axis, a transposition, a mask, a 
 
 import ast
 import copy
+import dataclasses
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -20,9 +21,11 @@ from course_lib.checks import exercises
 from course_lib.checks.bounds import Check, TooLongError
 from course_lib.checks.engine import Exercise, Question, Wrong, ask, attempt, examine, same
 
+PAIRS = 20  # of changes that are made at once in an exercise
 FURTHER = 12  # draws of inputs on which a mutant that passes is compared with the solution
 PASSED, EQUIVALENT, ENDLESS = "passed", "equivalent", "does not end"
 DESCRIBED, NOT_RIGHT = "named or described", "only not right"
+ONE_OF_THEM, ANOTHER, IN_GENERAL = "told as one of the two", "as another", "in general"
 
 
 # ---- the solutions ----
@@ -68,6 +71,7 @@ def definitions(source: str) -> ast.Module:
 class Mutant:
     what: str
     source: str
+    said: str = ""
 
 
 def mutants(source: str) -> list[Mutant]:
@@ -318,6 +322,10 @@ def judged(solution: Solution, mutant: Mutant) -> str:
         return ENDLESS
 
 
+def with_said(solution: Solution, mutant: Mutant) -> Mutant:
+    return dataclasses.replace(mutant, said=judged(solution, mutant))
+
+
 # ---- two changes at once ----
 
 
@@ -340,29 +348,25 @@ def same_tree(one: object, other: object) -> bool:
     return shown[0] == shown[1]
 
 
-def doubled(solution: Solution, most: int, seed: int = 0) -> Iterator[tuple[str, str, str]]:
-    """(name, name, what is said of both at once) for so many pairs of changes that the check calls by two names."""
+def names_in(asked: Exercise, said: str) -> set[str]:
+    """The misconceptions that a message speaks of."""
+    return {misconception.name for misconception in asked.misconceptions if misconception.name in said}
+
+
+def doubled(solution: Solution, tried: Sequence[Mutant], most: int, seed: int = 0) -> Iterator[tuple[str, Mutant]]:
+    """(how it is told, both at once) for so many pairs of changes that the check calls by two names."""
     asked, draw = exercises()[solution.name], random.Random(seed)
-    names = {misconception.name for misconception in asked.misconceptions}
-    named = [
-        (mutant, said) for mutant in mutants(solution.source) if (said := judged_name(solution, mutant.source)) in names
-    ]
-    pairs = [(one, other) for one, other in combinations(named, 2) if one[1] != other[1]]
+    named = [(mutant, names) for mutant in tried if (names := names_in(asked, mutant.said.partition("\n")[0]))]
+    pairs = [(one, other) for one, other in combinations(named, 2) if not one[1] & other[1]]
     for (one, first), (other, second) in draw.sample(pairs, min(most, len(pairs))):
         try:
             tree = both(*(ast.parse(source) for source in (solution.source, one.source, other.source)))
         except ValueError:
             continue
-        yield first, second, judged_name(solution, ast.unparse(tree))
-
-
-def judged_name(solution: Solution, source: str) -> str:
-    """What the check finds wrong with a source."""
-    try:
-        answer = solution.made(source)
-    except Exception as error:
-        return f"{type(error).__name__} before it is called"
-    return told(exercises()[solution.name], answer)
+        two = with_said(solution, Mutant(f"{one.what}, and {other.what}", ast.unparse(tree)))
+        told = names_in(asked, two.said)
+        how = ONE_OF_THEM if told & (first | second) else ANOTHER if told else IN_GENERAL
+        yield two.said if two.said in (PASSED, EQUIVALENT, ENDLESS) else how, two
 
 
 # ---- misconceptions against each other ----
@@ -439,14 +443,17 @@ def described(said: str) -> bool:
     return "not right" not in said.splitlines()[0] or "gives what this gives" in said
 
 
-def report(notebook: Path, most: int | None = None, seed: int = 0) -> Iterator[tuple[str, dict[str, list[Mutant]]]]:
-    """(exercise, its mutants by what became of them), of all or of so many drawn."""
+Found = dict[str, list[Mutant]]  # mutants by what became of them
+
+
+def report(notebook: Path, most: int | None = None, seed: int = 0) -> Iterator[tuple[Solution, Found]]:
+    """(solution, its mutants by what became of them), of all or of so many drawn."""
     for solution in solutions(notebook):
         tried = mutants(solution.source)
         if most is not None:
             tried = random.Random(seed).sample(tried, min(most, len(tried)))
         became = {kind: [] for kind in (PASSED, ENDLESS, EQUIVALENT, DESCRIBED, NOT_RIGHT)}
         for mutant in tried:
-            said = judged(solution, mutant)
-            became[said if said in became else DESCRIBED if described(said) else NOT_RIGHT].append(mutant)
-        yield solution.name, became
+            said = (one := with_said(solution, mutant)).said
+            became[said if said in became else DESCRIBED if described(said) else NOT_RIGHT].append(one)
+        yield solution, became

@@ -120,7 +120,9 @@ def difference(pairs: Sequence[tuple[object, object]]) -> differences.Said:
             return "there is a list within what it returns", "One plain list is wanted, with no list in it."
         if is_of_words(target) and is_of_words(listed(given)):
             lists = [(listed(g), t) for g, t in pairs if isinstance(listed(g), list) and isinstance(t, list)]
-            return differences.of_lists(lists) or ("the entries are not right", STEP_BY_STEP)
+            said = differences.of_lists(lists)
+            if not holds_parts(target) or (said and said[0] != differences.LEAVES_THE_WAY):
+                return said or ("the entries are not right", STEP_BY_STEP)
         if right is None or any(isinstance(item, Tensor | list) for item in target):
             order = "Which things are asked for, and in which order?"
             if not isinstance(given, list):
@@ -131,7 +133,8 @@ def difference(pairs: Sequence[tuple[object, object]]) -> differences.Said:
                 return "the results stand in each other's places", order
             told = []
             for number in range(len(target)):
-                parts = [(g[number], t[number]) for g, t in pairs if isinstance(g, list) and len(g) == len(t)]
+                lists = [(g, t) for g, t in pairs if isinstance(g, list) and len(g) == len(t) > number]
+                parts = [(g[number], t[number]) for g, t in lists]
                 if parts := [part for part in parts if not same(*part, *near)]:
                     told.append(_within(f"in result {number + 1} of {len(target)}, ", parts))
             if told:
@@ -154,6 +157,8 @@ def difference(pairs: Sequence[tuple[object, object]]) -> differences.Said:
             f"the result has the wrong {shapes}",
             "Write the shape of every line beside it, and find the first that is off.",
         )
+    if any(g.shape != t.shape for g, t in tensors) and (said := differences.of_exchange(tensors)):
+        return said
     if not numbers.isnan().equal(right.isnan()):
         return _of_nan(numbers, right)
     tensors = [(g, t) for g, t in tensors if g.shape == t.shape]

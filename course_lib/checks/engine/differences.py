@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 CLOSE = {"rtol": 1e-4, "atol": 1e-6, "equal_nan": True}
+LEAVES_THE_WAY = "it begins right and then leaves the way"
 ORDINAL = ("first", "second", "third", "fourth", "fifth", "sixth")
 AXIS = {
     -1: "the last axis",
@@ -19,6 +20,7 @@ AXIS = {
     -3: "the third axis from the end",
 }  # cases differ in their number
 ENOUGH = 6  # different numbers that a relation must hold for
+FEW = 3  # that must be rounded alike
 WHICH = "The others are right. What is special about these?"
 Said = tuple[str, str]  # what differs, and what to look at
 
@@ -29,7 +31,7 @@ def of_numbers(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
     for relation in (_of_all_entries, _of_places, _of_sums):
         if (said := relation(pairs)) and _supported(pairs):
             return said
-    return _of_some_entries(pairs) or _of_direction(pairs)
+    return _of_rounding(pairs) or _of_some_entries(pairs) or _of_direction(pairs)
 
 
 def in_full(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
@@ -38,7 +40,9 @@ def in_full(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
         return None
     pairs = [(given.double(), other.double()) for given, other in pairs]
     alike = all(given.shape == other.shape for given, other in pairs)
-    return _of_all_entries(pairs) if alike and _supported(pairs) and any(given.any() for given, _ in pairs) else None
+    if not alike or not any(given.any() for given, _ in pairs):
+        return None
+    return (_of_all_entries(pairs) if _supported(pairs) else None) or _of_rounding(pairs)
 
 
 def of_masks(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
@@ -73,6 +77,8 @@ def of_shapes(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
         ):
             moved = " and ".join(str(axis) for place, axis in enumerate(axes) if place != axis)
             return f"axes {moved} stand in each other's places", "The numbers are right. Which axis is wanted first?"
+    if said := of_exchange(pairs):
+        return said
     if all(g.numel() == w.numel() and _close(g.flatten(), w.flatten()) for g, w in pairs):
         return (
             f"the numbers are right, but in the shape {tuple(given.shape)} in place of {tuple(wanted.shape)}",
@@ -88,6 +94,14 @@ def of_shapes(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
             w.ndim == g.ndim + 1 and axis < w.ndim and w.shape[:axis] + w.shape[axis + 1 :] == g.shape for g, w in pairs
         ):
             return f"axis {axis} is missing", "Was something summed or chosen along it, or was it never there?"
+    return None
+
+
+def of_exchange(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
+    """Which two axes, counted from the end, have changed places in all pairs, whatever their shapes are."""
+    for first, second in combinations(_axes(pairs), 2):
+        if all(_close(given.transpose(first, second), wanted) for given, wanted in pairs):
+            return f"{_named(first)} and {_named(second)} are exchanged", "Which of the two is wanted first?"
     return None
 
 
@@ -111,7 +125,7 @@ LIST_RELATIONS = (
     (lambda g, w: len(g) > len(w) and w == g[: len(w)], "it goes on for too long", "The beginning is right. What ends the loop?"),
     (lambda g, w: _within(g, w), "entries are left out", "What is there is right. Which are skipped?"),
     (lambda g, w: _within(w, g), "there are entries too many", "All that is wanted is there. Which should not be?"),
-    (lambda g, w: len(g) == len(w) and g[:1] == w[:1], "it begins right and then leaves the way", "Go through the first wrong step by hand."),
+    (lambda g, w: len(g) == len(w) and g[:1] == w[:1], LEAVES_THE_WAY, "Go through the first wrong step by hand."),
 )  # fmt: skip
 
 
@@ -136,11 +150,6 @@ def _of_all_entries(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
         if all(_close(given, changed(wanted)) and not _close(wanted, changed(wanted)) for given, wanted in pairs):
             if changed is torch.zeros_like or any(given.any() for given, _ in pairs):
                 return what, hint
-    for digits in range(1, 5):
-        rounded = [(given, wanted, wanted.round(decimals=digits)) for given, wanted in pairs]
-        if all(_close(given, short) and not _close(wanted, short) for given, wanted, short in rounded):
-            places = "one decimal place" if digits == 1 else f"{digits} decimal places"
-            return f"the numbers are rounded to {places}", "Return them as they are."
     factors = [_factor(given, wanted) for given, wanted in pairs]
     # Zeros are any multiple of zeros: an input that has no other numbers says nothing of the factor.
     factors = [factor for factor in factors if factor != 0]
@@ -156,6 +165,18 @@ def _of_all_entries(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
     shifts = [(given - wanted).flatten() for given, wanted in pairs]
     if all(shift.numel() > 1 and torch.allclose(shift, shift[:1], **CLOSE) for shift in shifts):
         return f"every number is {shifts[0][0]:+.4g} from what is wanted", "What is added to all of them?"
+    return None
+
+
+def _of_rounding(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
+    """Decimal places that are lost. Few numbers tell it, for chance leaves none without their last places."""
+    for digits in range(1, 5):
+        short = [wanted.round(decimals=digits) for _, wanted in pairs]
+        exact = all(torch.allclose(given, one, 1e-6, 1e-6, True) for (given, _), one in zip(pairs, short, strict=True))
+        lost = [one for (_, wanted), one in zip(pairs, short, strict=True) if not _close(wanted, one)]
+        if exact and lost and len(torch.cat([one.flatten() for one in lost]).unique()) >= FEW:
+            places = "one decimal place" if digits == 1 else f"{digits} decimal places"
+            return f"the numbers are rounded to {places}", "Return them as they are."
     return None
 
 
@@ -187,9 +208,8 @@ CHANGES: Sequence[tuple[Callable[[Tensor], Tensor], str, str]] = (
 
 def _of_places(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
     """The right numbers, at other places."""
-    for first, second in combinations(_axes(pairs), 2):
-        if all(_close(given, wanted.transpose(first, second)) for given, wanted in pairs):
-            return f"{_named(first)} and {_named(second)} are exchanged", "Which of the two is wanted first?"
+    if said := of_exchange(pairs):
+        return said
     for axis in _axes(pairs):
         if all(_close(given, wanted.flip(axis)) for given, wanted in pairs):
             return f"the order along {_named(axis)} is turned round", "Where does the first one stand?"
