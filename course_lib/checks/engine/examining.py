@@ -13,7 +13,7 @@ from course_lib.checks.engine.comparing import as_tensor, copied, holds_tensors,
 from course_lib.checks.engine.containers import misfit_of
 from course_lib.checks.engine.describing import STEP_BY_STEP, STEP_IN_CODE, is_small, symptom, where_right
 from course_lib.checks.engine.exercise import BrokenCheckError, Case, Exercise, Wrong
-from course_lib.checks.engine.naming import like_one, misconception_of, one_and_more
+from course_lib.checks.engine.naming import like_one, misconception_of, one_and_more, two_at_once
 from course_lib.checks.engine.saying import kind_of, line_of, says, short
 from course_lib.checks.engine.trying import (
     Outcome,
@@ -165,7 +165,7 @@ def _diagnosis(
         hint = "Is something typed in that should be computed, or kept from call to call?"
     if hint == STEP_BY_STEP:
         hint = f"{where_right(exercise, tried)}{hint if is_small(case) else STEP_IN_CODE}"
-    if two := one_and_more(exercise, tried):
+    if two := two_at_once(exercise, tried) or one_and_more(exercise, tried):
         what, hint = two
     elif not outcome.error and not wanted.error and (like := like_one(exercise, wrong)):
         hint = like if hint.endswith((STEP_BY_STEP, STEP_IN_CODE, differences.WHICH)) else f"{hint} {like}"

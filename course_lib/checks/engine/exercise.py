@@ -38,11 +38,13 @@ class Misconception:
         name: what it is, such as "softmax over the wrong axis".
         hint: what to look at, in a sentence or two; never the solution.
         answer: a function that gives the wrong results, or the wrong value.
+        changes: what makes it of the source of what is right, if it is an edit of that.
     """
 
     name: str
     hint: str
     answer: object
+    changes: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,15 +104,22 @@ class Exercise:
         Raises:
             ValueError: some words do not stand in the source exactly once, so it is not clear what is changed.
         """
+        try:
+            self.misconceptions.append(Misconception(name, hint, self.edited(*changes), changes))
+        except ValueError as error:
+            raise ValueError(f"{self.name}, {name!r}: {error}") from None
+
+    def edited(self, *changes: tuple[str, str]) -> Callable:
+        """What is right with a few words of its source changed. Raises as `edit`."""
         source = textwrap.dedent(inspect.getsource(self.right))
         for old, new in changes:
             if source.count(old) != 1:
-                raise ValueError(f"{self.name}, {name!r}: {old!r} stands {source.count(old)} times in\n{source}")
+                raise ValueError(f"{old!r} stands {source.count(old)} times in\n{source}")
             source = source.replace(old, new)
         made = {}
         right = inspect.unwrap(self.right)  # whose globals a decorator hides
         exec(source, right.__globals__, made)  # the globals themselves: later helpers of the module are found
-        self.misconception(name, hint)(made[self.right.__name__])
+        return made[self.right.__name__]
 
     def run(self, answer: Callable, arguments: Mapping[str, object]) -> object:
         return answer(*arguments.values()) if self.drive is None else self.drive(answer, **arguments)

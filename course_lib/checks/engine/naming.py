@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from itertools import combinations, islice
 
 import torch
 from torch import Tensor
@@ -11,6 +12,8 @@ from course_lib.checks.engine import differences
 from course_lib.checks.engine.comparing import NEARLY, as_tensor, plain, same
 from course_lib.checks.engine.exercise import Exercise, Misconception
 from course_lib.checks.engine.trying import MOST_FURTHER, Tried, agree, attempt, drawn, in_memory_alone, known
+
+MOST_PAIRS = 200  # of misconceptions that are tried together
 
 
 def like_one(exercise: Exercise, wrong: Sequence[Tried]) -> str | None:
@@ -52,6 +55,32 @@ def one_and_more(exercise: Exercise, tried: Sequence[Tried]) -> differences.Said
                 f"{misconception.hint}\n{hint}",
             )
     return None
+
+
+def two_at_once(exercise: Exercise, tried: Sequence[Tried]) -> differences.Said | None:
+    """Two misconceptions that, made together in the source of what is right, give all results."""
+    wrong = [one for one in tried if not agree(exercise, *one[1:])]
+    if any(outcome.error for _, outcome, _ in tried) or not _has_numbers(plain(wrong[0][1].result)):
+        return None
+    edits = [one for one in exercise.misconceptions if one.changes and _matters(exercise, one, wrong[0])]
+    check = bounds.Check()  # two edits may make a loop without end
+    for one, other in islice(combinations(edits, 2), MOST_PAIRS):
+        try:
+            both = exercise.edited(*one.changes, *other.changes)
+            outcomes = ((outcome, attempt(exercise, both, case, check)) for case, outcome, _ in [wrong[0], *tried])
+            if one.name != other.name and all(agree(exercise, *pair) for pair in outcomes):
+                return f"{one.name}; and besides, {other.name}", f"{one.hint}\n{other.hint}"
+        except (ValueError, SyntaxError):  # both change the same words
+            continue
+        except bounds.BeyondError:
+            return None
+    return None
+
+
+def _matters(exercise: Exercise, misconception: Misconception, one: Tried) -> bool:
+    """Whether a misconception makes any difference on an input, other than that it fails."""
+    theirs = known(exercise, misconception.answer, one[0])
+    return not theirs.error and not agree(exercise, theirs, one[2])
 
 
 def _became(pairs: Sequence[tuple[object, object]]) -> differences.Said | None:
