@@ -3,11 +3,14 @@
 Where it can be done within one submission, several cheats share a kernel: each patches something for good.
 """
 
+import contextlib
+import itertools
 import json
+import sys
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from types import SimpleNamespace
+from types import CellType, ModuleType, SimpleNamespace
 
 import made_up_class as made
 import pytest
@@ -307,6 +310,56 @@ def test_every_exercise_of_the_course_can_be_asked(name, monkeypatch):
     exec(examine.question_for_kernel(asked, name, seed=5), notebook)
     assert notebook.keys() == {name, "__builtins__"}  # it leaves nothing behind
     examine.judge(asked, *sent, seed=5)
+
+
+# ---- what a drive hands over ----
+
+
+def reached_from(things):
+    """Everything that can be called and is reached from things: in closures, objects, modules, frames."""
+    found, rest = {}, list(things)
+    while rest:
+        one = rest.pop()
+        if id(one) in found or isinstance(one, torch.Tensor | type | ModuleType):
+            continue
+        found[id(one)] = one
+        rest += [cell.cell_contents for cell in getattr(one, "__closure__", None) or () if cell != CellType()]
+        rest += [getattr(one, "__self__", None), *getattr(one, "args", ()), getattr(one, "func", None)]
+        rest += one.modules() if isinstance(one, torch.nn.Module) else ()
+        rest += one.values() if isinstance(one, dict) else one if isinstance(one, list | tuple) else ()
+    return [one for one in found.values() if callable(one)]
+
+
+def calls_with(tensors):
+    """Ways to call something with some of these."""
+    for count in (1, 2):
+        yield from ((some, {}) for some in itertools.permutations(tensors, count))
+    masks = [one for one in tensors if one.dtype == torch.bool]
+    yield from (((x,), {"src_mask": ~mask}) for x in tensors for mask in masks if x is not mask)
+
+
+@pytest.mark.parametrize("name", [name for name, one in checks.exercises().items() if getattr(one, "drive", None)])
+def test_nothing_that_a_drive_hands_over_gives_what_is_right(name):
+    asked, solved = checks.exercises()[name], None
+    for case in examine.cases_of(asked, 3):
+        seen = []
+
+        def spy(*arguments, seen=seen, **named):
+            seen.extend([*arguments, *named.values(), *sys._getframe(1).f_locals.values()])
+            raise ZeroDivisionError
+
+        outcome = engine.attempt(asked, spy, case)
+        assert isinstance(outcome.error, ZeroDivisionError)
+        wanted = engine.attempt(asked, asked.right, case).result
+        tensors = [one for one in seen if isinstance(one, torch.Tensor)][:4]
+        gives = set()
+        for number, call in enumerate(reached_from(one for one in seen if one is not spy)):
+            for way, (arguments, named) in enumerate(calls_with(tensors)):
+                with contextlib.suppress(Exception), torch.no_grad():
+                    if engine.same(call(*arguments, **named), wanted, 1e-4):
+                        gives.add((number, way))
+        solved = gives if solved is None else solved & gives
+    assert not solved
 
 
 # ---- an instructor's own tests ----

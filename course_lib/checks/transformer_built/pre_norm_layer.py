@@ -49,24 +49,29 @@ def right(x, mask, attend, feed, norm_1, norm_2):
 
 
 def drive(answer, x, mask, heads, weights):
-    """Hands the parts of one of torch's layers to the learner's function."""
+    """Hands over the parts, each by itself: a whole layer of torch's would know what is right."""
     import torch
     from torch import nn
 
+    def part(kind, *sizes, **settings):
+        return nn.utils.skip_init(kind, *sizes, device="cpu", dtype=x.dtype, **settings)
+
     d = x.shape[-1]
-    settings = {"dropout": 0.0, "batch_first": True, "norm_first": True, "device": "cpu", "dtype": x.dtype}
-    layer = nn.utils.skip_init(nn.TransformerEncoderLayer, d, heads, 2 * d, **settings)
-    nn.utils.vector_to_parameters(weights.clone(), layer.parameters())
+    attention = part(nn.MultiheadAttention, d, heads, batch_first=True)
+    wide, narrow = part(nn.Linear, d, 2 * d), part(nn.Linear, 2 * d, d)
+    norm_1, norm_2 = part(nn.LayerNorm, d), part(nn.LayerNorm, d)
+    parts = nn.ModuleList([attention, wide, narrow, norm_1, norm_2])
+    nn.utils.vector_to_parameters(weights.clone(), parts.parameters())
 
     def attend(y, mask=None):
         closed = None if mask is None else ~mask
-        return layer.self_attn(y, y, y, attn_mask=closed, need_weights=False)[0]
+        return attention(y, y, y, attn_mask=closed, need_weights=False)[0]
 
     def feed(y):
-        return layer.linear2(layer.linear1(y).relu())
+        return narrow(wide(y).relu())
 
     with torch.no_grad():
-        return answer(x=x, mask=mask, attend=attend, feed=feed, norm_1=layer.norm1, norm_2=layer.norm2)
+        return answer(x=x, mask=mask, attend=attend, feed=feed, norm_1=norm_1, norm_2=norm_2)
 
 
 PRE_NORM_LAYER = Exercise(
