@@ -214,7 +214,22 @@ def greedy(model, corpus: Corpus, sentences: Sequence[Sequence[str]]) -> list[Tr
     """Writes the likeliest next word, again and again, until the end mark of the target vocabulary.
 
     y_t = argmax p(y | y_1 … y_{t-1}, x). A sentence is stopped when it has twice as many words as its source
-    and ten more.
+    and ten more. The loop itself is in `write`, for many sentences at once; for one it is this:
+
+    >>> from course_lib.corpus import Vocabulary
+    >>> from course_lib.recurrent import EncoderDecoder
+    >>> corpus = Corpus((), (), {}, Vocabulary(["the", "cat"]), Vocabulary(["le", "chat"]))
+    >>> model, bos, eos = EncoderDecoder(6, 6, hidden_size=8), SPECIALS.index(BOS), SPECIALS.index(EOS)
+    >>> memory = model.encode(torch.tensor([corpus.source_vocabulary.encode(["the", "cat"])]), None)
+    >>> state, word, written = model.start(memory), torch.tensor([bos]), []
+    >>> while len(written) < 14:
+    ...     logits, state, _ = model.step(word, state, memory)
+    ...     word = logits.argmax(-1)
+    ...     if word == eos:
+    ...         break
+    ...     written.append(corpus.target_vocabulary.words[word])
+    >>> greedy(model, corpus, [["the", "cat"]])[0].tokens == tuple(written)
+    True
 
     Args:
         sentences: lists of source words.
@@ -264,30 +279,26 @@ def beam(
 
 @torch.no_grad()
 def _beam(
-    model, memory, prompt, limit, width: int, length_penalty: float, *, prompt_mask=None, end: int = SPECIALS.index(EOS)
+    model, memory, prompt, limit, width: int, length_penalty: float, *, end: int = SPECIALS.index(EOS)
 ) -> Written:
     """`write` for sentences with `width` hypotheses each: their rows stand side by side, sentence after sentence."""
     batch, device = len(prompt), prompt.device
     spread = torch.arange(batch, device=device).repeat_interleave(width)
-    memory, prompt, limit, told = rows_of((memory, prompt, limit, words_told(prompt, prompt_mask)), spread)
-    first, last = int(told.min()), told + limit
+    memory, prompt, limit = rows_of((memory, prompt, limit), spread)
     # One hypothesis a sentence at first: the others, equal to it, are out of the race.
     total = torch.full((batch, width), -torch.inf, device=device)
     total[:, 0] = 0.0
     length = torch.zeros(batch * width, device=device)
-    done = nobody = torch.zeros_like(told, dtype=torch.bool)
+    done = torch.zeros_like(limit, dtype=torch.bool)
     written, weights = torch.zeros(batch * width, 0, dtype=torch.long, device=device), []
-    logits, state, weight = read(model, prompt[:, :first], model.start(memory), memory)
-    for place in count(first):
+    logits, state, weight = read(model, prompt, model.start(memory), memory)
+    while not done.all():
         if not logits.max(-1).values.isfinite().all():
             raise FloatingPointError(UNDECIDED)
-        telling = told > place if place < prompt.shape[1] else nobody
         gains = logits.log_softmax(-1)
-        gains[done | telling] = -torch.inf  # finished or in its prompt: there is one continuation, which costs nothing
+        gains[done] = -torch.inf  # a finished one has one continuation, which costs nothing
         gains[done, end] = 0.0
-        if telling is not nobody:
-            gains[telling, prompt[telling, place]] = 0.0
-        length += ~(done | telling)
+        length += ~done
         totals = total.view(-1, 1) + gains
         ranks = totals / ((5 + length[:, None]) / 6) ** length_penalty
         best = ranks.view(batch, -1).topk(width).indices
@@ -298,14 +309,13 @@ def _beam(
         state, done, length = rows_of(state, rows), done[rows], length[rows]
         written = torch.cat([written[rows], words[:, None]], 1)
         weights = [seen[rows] for seen in [*weights, weight]] if weight is not None else []
-        done = done | ~telling & ((words == end) | (last <= place + 1))
-        if done.all():
-            break
-        logits, state, weight = model.step(words, state, memory)
+        done = done | (words == end) | (limit <= written.shape[1])
+        if not done.all():
+            logits, state, weight = model.step(words, state, memory)
     final = total / ((5 + length.view(batch, width)) / 6) ** length_penalty
     rows = final.argmax(1) + width * torch.arange(batch, device=device)
     seen = torch.stack(weights, 1)[rows] if weights else None
-    return Written(behind_prompt(written[rows], told[rows]), behind_prompt(seen, told[rows]), total.flatten()[rows])
+    return Written(written[rows], seen, total.flatten()[rows])
 
 
 def rows_of(tree, index: Int[Tensor, " rows"]):

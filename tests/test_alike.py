@@ -122,9 +122,6 @@ CALLS = {
     ("decoding.write", "prompt_mask"): lambda mask: write(
         made("DecoderOnly"), None, WORDS, torch.tensor([2, 2]), prompt_mask=mask(MASK)
     ),
-    ("decoding._beam", "prompt_mask"): lambda mask: decoding._beam(
-        made("DecoderOnly"), None, WORDS, torch.tensor([2, 2]), 2, 0.6, prompt_mask=mask(MASK)
-    ),
     ("training.cross_entropy", "mask"): lambda mask: cross_entropy(X, WORDS % 8, mask(MASK)),
     ("pretrained.mean_pooled", "mask"): lambda mask: pretrained.mean_pooled(X, mask(MASK)),
 }

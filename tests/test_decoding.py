@@ -485,7 +485,6 @@ def test_a_language_model_goes_on_from_a_prompt_as_its_whole_forward_says():
 
 PROMPTS = [[1, 5, 7, 8, 4], [1, 6], [1, 9, 11]]
 PROMPT, PROMPT_MASK = pad(PROMPTS)
-BEAM = partial(decoding._beam, width=3, length_penalty=0.6)
 
 
 class NoRead:
@@ -510,31 +509,29 @@ def lines(written, limit):
     return [row[: row.index(2) + 1] if 2 in row else row for row in rows]
 
 
-@pytest.mark.parametrize("search", [write, BEAM], ids=["write", "beam"])
 @pytest.mark.parametrize("wrap", [lambda model: model, NoRead], ids=["at once", "word by word"])
 @pytest.mark.parametrize("order", [[0, 1, 2], [1, 2, 0], [2, 2, 1]], ids=str)
-def test_prompts_of_unequal_length_together_equal_one_at_a_time(search, wrap, order):
+def test_prompts_of_unequal_length_together_equal_one_at_a_time(wrap, order):
     model, limit = language_model(), torch.tensor([4, 9, 6])
-    together = search(wrap(model), None, PROMPT[order], limit, prompt_mask=PROMPT_MASK[order])
+    together = write(wrap(model), None, PROMPT[order], limit, prompt_mask=PROMPT_MASK[order])
     found = lines(together, limit)
     for row, number in enumerate(order):
-        alone = search(model, None, torch.tensor([PROMPTS[number]]), limit[row : row + 1])
+        alone = write(model, None, torch.tensor([PROMPTS[number]]), limit[row : row + 1])
         assert found[row] == lines(alone, limit[row : row + 1])[0]
         assert_close(together.log_probability[row : row + 1], alone.log_probability)
 
 
-@pytest.mark.parametrize("search", [write, BEAM], ids=["write", "beam"])
-def test_prompts_of_a_translation_keep_their_weights(corpus, search):
+def test_prompts_of_a_translation_keep_their_weights(corpus):
     model, sentences = untrained(corpus, "transformer"), [pair.source for pair in corpus.train[:2]]
     source, mask = pad([corpus.source_vocabulary.encode(sentence) for sentence in sentences])
     prompt, prompt_mask = pad([[1, 9, 10, 11], [1, 12]])
     with torch.no_grad():
         memory = model.encode(source, mask)
     limit = torch.tensor([5, 5])
-    together = search(model, memory, prompt, limit, prompt_mask=prompt_mask)
+    together = write(model, memory, prompt, limit, prompt_mask=prompt_mask)
     for row, told in enumerate(prompt_mask.sum(1).tolist()):
         own = torch.tensor([row])
-        alone = search(model, rows_of(memory, own), prompt[own, :told], limit[own])
+        alone = write(model, rows_of(memory, own), prompt[own, :told], limit[own])
         (line,) = lines(alone, limit[own])
         assert lines(together, limit)[row] == line
         assert_close(together.weights[row, : len(line)], alone.weights[0, : len(line)])
@@ -563,13 +560,12 @@ def test_recurrent_models_are_told_prompts_too(corpus):
 
 
 def test_an_empty_prompt_and_one_that_is_padded_in_front_are_refused():
-    for search in (write, BEAM):
-        mask = PROMPT_MASK.clone()
-        mask[1] = False
-        with pytest.raises(ValueError, match="prompt 1 is empty; every prompt needs a word, such as <bos>"):
-            search(language_model(), None, PROMPT, torch.tensor([5, 5, 5]), prompt_mask=mask)
-        with pytest.raises(ValueError, match="pad prompts at their end"):
-            search(language_model(), None, PROMPT, torch.tensor([5, 5, 5]), prompt_mask=PROMPT_MASK.flip(1))
+    mask = PROMPT_MASK.clone()
+    mask[1] = False
+    with pytest.raises(ValueError, match="prompt 1 is empty; every prompt needs a word, such as <bos>"):
+        write(language_model(), None, PROMPT, torch.tensor([5, 5, 5]), prompt_mask=mask)
+    with pytest.raises(ValueError, match="pad prompts at their end"):
+        write(language_model(), None, PROMPT, torch.tensor([5, 5, 5]), prompt_mask=PROMPT_MASK.flip(1))
 
 
 # ---- other vocabularies, other memories ----
