@@ -146,14 +146,14 @@ def record(arguments):
 
 
 def restamp(arguments):
-    """REVISION [STEPS]: renew the hashes of records whose results are those of that revision, of one seed each"""
+    """REVISION [STEPS]: where the code has changed since and results have not, give the records today's hash"""
     from course_lib.tools import restamp
 
     revision, *steps = arguments or [""]
     if not revision or len(steps) > 1 or not all(number.isdigit() and int(number) for number in steps):
         sys.exit(
             "restamp wants the revision whose code made the records, for example: make restamp REVISION=HEAD~3; "
-            "and, where whole trainings would take too long, how many steps of each both codes are to do: ARGS=50"
+            "and, if 20 steps of each training are not to be enough, how many: ARGS=50"
         )
     with clean_run(COURSE_MODE="") as environment:
         left = restamp.restamp(revision, environment, *map(int, steps))

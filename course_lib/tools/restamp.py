@@ -1,11 +1,8 @@
-"""Carries records over a change of the code that leaves their results as they were.
+"""Gives records that a change of code has made stale today's hash, if the change left their results as they were.
 
-Of every stale variant, and of every model whose weights are kept, one seed is run by today's code. Where the result is
-not the recorded one, to the last digit and measured seconds apart, the revision's code runs it too, on this machine,
-since machines differ in the third digit. Where the two are equal, the record gets today's hash.
-
-That takes hours where the record is another machine's. With `steps`, no training in either code has more: results are
-equal to the last bit then, or the code is another.
+Of every stale variant, and of every model whose weights are kept, one seed is run twice on this machine, by today's
+code and by the code of the revision that made the record. No training has more than `steps` steps in either: by then
+results are equal to the last bit, or the code does something else. What a clock measured is not compared.
 """
 
 import inspect
@@ -22,7 +19,7 @@ import nbformat
 import torch
 
 from course_lib import trained
-from course_lib.claims import Experiment, plain
+from course_lib.claims import Experiment
 from course_lib.curriculum import name_of
 from course_lib.files import DATA, ROOT, read_json, replacing, write_json
 from course_lib.tools import lessons, recording
@@ -32,7 +29,7 @@ WEIGHTS = "its weights"  # in place of a variant, for a model
 CLOCKS = "seconds", "validated_at"  # the latter is in a training's History
 
 
-def restamp(revision: str, environment: dict, steps: int | None = None) -> list[str]:
+def restamp(revision: str, environment: dict, steps: int = 20) -> list[str]:
     """Renews the hashes of what has not changed since the revision; returns what stays stale, each with the reason.
 
     What was run is kept in build/restamp, so that it goes on from there when it is called again.
@@ -47,11 +44,10 @@ def restamp(revision: str, environment: dict, steps: int | None = None) -> list[
     notebooks = defined_then(folder)
     then = defaultdict(dict)  # by notebook of the revision: what to run in it
     for (lesson, name), variants in stale.items():
-        unlike = {variant: one for variant, one in variants.items() if not one["like the record"]}
         found = [path for path in notebooks if name in notebooks[path]]
         found = [path for path in found if name_of(path) == lesson] or found
-        if unlike and len(found) == 1:
-            then[found[0]][name] = (lesson, unlike)
+        if len(found) == 1:
+            then[found[0]][name] = (lesson, variants)
     for path, wanted in then.items():
         run_then(path, wanted, folder, environment, steps)
     return [line for (lesson, name), found in stale.items() for line in carry(lesson, name, found, folder, steps)]
@@ -75,7 +71,7 @@ def unpacked(revision: str) -> Path:
 # ---- runs by today's code, and by the revision's ----
 
 
-def run_today(path: Path, folder: Path, environment: dict, steps: int | None) -> dict:
+def run_today(path: Path, folder: Path, environment: dict, steps: int) -> dict:
     """By (lesson, name): the stale variants of a lesson's experiments and models, which `today` has run."""
     told = folder / "now" / f"{path.stem}.stale.json"
     told.unlink(missing_ok=True)
@@ -87,7 +83,7 @@ def run_today(path: Path, folder: Path, environment: dict, steps: int | None) ->
     return {(name_of(path), name): variants for name, variants in read_json(told).items()}
 
 
-def today(one: Experiment | TrainedModel, told: str, steps: int | None) -> None:
+def today(one: Experiment | TrainedModel, told: str, steps: int) -> None:
     """In a lesson: runs a seed of each stale variant, and adds to the file `told` which they are."""
     told = Path(told)
     name = one.function.__name__ if isinstance(one, Experiment) else one.__name__
@@ -101,13 +97,11 @@ def today(one: Experiment | TrainedModel, told: str, steps: int | None) -> None:
     results = read_json(file)
     for variant, found in stale.items():
         found["now"] = without_clocks(results[labels[variant]])
-        recorded = without_clocks(found.pop("recorded"))
-        found["like the record"] = steps is None and plain(found["now"]) == recorded
     write_json(told, read_json(told) | {name: stale})
 
 
-def label(name: str, steps: int | None) -> str:
-    return name if steps is None else f"{name}, {steps} steps"
+def label(name: str, steps: int) -> str:
+    return f"{name}, {steps} steps"
 
 
 def rule_then(tree: Path) -> Callable[..., str]:
@@ -118,7 +112,7 @@ def rule_then(tree: Path) -> Callable[..., str]:
 
 
 def stale_variants(experiment: Experiment, then: Callable[..., str]) -> dict[str, dict]:
-    """Hash, seed and result of each; one that only the rule of hashing makes stale gets its new hash instead."""
+    """Hash and seed of each; one that only the rule of hashing makes stale gets its new hash instead."""
     entries, stale = experiment.kept(), {}
     for variant, new in experiment.hashes().items():
         entry = entries[variant]
@@ -127,8 +121,7 @@ def stale_variants(experiment: Experiment, then: Callable[..., str]) -> dict[str
         if entry["hash"] == then(experiment.function, experiment.variants[variant]):
             entry["hash"] = new
         else:
-            seed, recorded = next(iter(entry["seeds"].items()))
-            stale[variant] = {"hash": new, "seed": int(seed), "recorded": recorded}
+            stale[variant] = {"hash": new, "seed": int(next(iter(entry["seeds"])))}
     if entries != experiment.kept():
         recording.write(experiment, entries)
     return stale
@@ -142,7 +135,7 @@ def stale_weights(model: TrainedModel, then: Callable[..., str]) -> dict[str, di
     if kept["hash"] == then(model.train):
         renew_weights(model.file, new)
         return {}
-    return {WEIGHTS: {"hash": new, "seed": kept["seed"], "recorded": None}}
+    return {WEIGHTS: {"hash": new, "seed": kept["seed"]}}
 
 
 def before_reading(do) -> None:
@@ -173,7 +166,7 @@ def before_reading(do) -> None:
     TrainedModel.checked = TrainedModel.recorded = loaded
 
 
-def run_one_seed(one, wanted: dict, file: str, most: int | None) -> None:
+def run_one_seed(one, wanted: dict, file: str, most: int) -> None:
     """Adds results to the file, by label: wanted has a variant and a seed for each. What is there is not run again.
 
     Of a model the result is a digest of its weights. No training has more than `most` steps. It stands by itself
@@ -197,18 +190,18 @@ def run_one_seed(one, wanted: dict, file: str, most: int | None) -> None:
         tensors = train(seed).state_dict().values()
         return hashlib.sha256(b"".join(tensor.numpy().tobytes() for tensor in tensors)).hexdigest()
 
-    def shortened(job):
+    def shortened(job, *given, **settings):
         from course_lib import training
 
         whole = training.train
 
         @functools.wraps(whole)
-        def train(*arguments, steps, **settings):
-            return whole(*arguments, steps=min(steps, most), **settings)
+        def train(*arguments, steps, **others):
+            return whole(*arguments, steps=min(steps, most), **others)
 
         training.train = train
         try:
-            return job()
+            return job(*given, **settings)
         finally:
             training.train = whole
 
@@ -220,14 +213,12 @@ def run_one_seed(one, wanted: dict, file: str, most: int | None) -> None:
 
     variants = getattr(one, "variants", None)
     jobs = {
-        label: functools.partial(one.function, seed, **variants[variant])
+        label: functools.partial(shortened, one.function, seed, **variants[variant])
         if variants
-        else functools.partial(weights, one.train, seed)
+        else functools.partial(shortened, weights, one.train, seed)
         for label, (variant, seed) in wanted.items()
         if label not in done and (not variants or variant in variants)
     }
-    if most is not None:
-        jobs = {label: functools.partial(shortened, job) for label, job in jobs.items()}
     alone = getattr(one, "alone", False)
     if not alone:
         side_by_side(jobs, keep)
@@ -242,7 +233,7 @@ def defined_then(folder: Path) -> dict[Path, set[str]]:
     return {path: {name for cell in cells[path] for name in recording.defined_in(cell)} for path in paths}
 
 
-def run_then(path: Path, wanted: dict, folder: Path, environment: dict, steps: int | None) -> None:
+def run_then(path: Path, wanted: dict, folder: Path, environment: dict, steps: int) -> None:
     """Executes a notebook of the revision with its own library, and runs what is wanted of it."""
     runs = {
         name: (
@@ -269,12 +260,12 @@ before_reading(run)
 # ---- the comparison ----
 
 
-def carry(lesson: str, name: str, variants: dict, folder: Path, steps: int | None) -> list[str]:
+def carry(lesson: str, name: str, variants: dict, folder: Path, steps: int) -> list[str]:
     """Gives today's hash to the variants whose results are equal; returns the others, each with the reason."""
     then, left = read_json(folder / "then" / f"{lesson}.{name}.json"), []
     for variant, one in variants.items():
         run = label(variant, steps)
-        if one["like the record"] or (run in then and without_clocks(then[run]) == one["now"]):
+        if run in then and without_clocks(then[run]) == one["now"]:
             renew(lesson, name, variant, one["hash"], label(folder.name, steps))
         else:
             reason = "the results differ" if run in then else "the revision does not have it"
