@@ -1,5 +1,6 @@
 """The checks' engine: what counts as the same, and what is said where no misconception is recognised."""
 
+import functools
 import importlib
 import itertools
 import linecache
@@ -96,8 +97,9 @@ def doubled_plus_one(x):
     return 2 * x + 1
 
 
-def test_an_edit_of_what_is_right_is_a_misconception():
-    asked = Exercise("double", "rnn_bottleneck", cases, doubled_plus_one, "lesson 1")
+@pytest.mark.parametrize("right", [doubled_plus_one, functools.cache(doubled_plus_one)], ids=["plain", "decorated"])
+def test_an_edit_of_what_is_right_is_a_misconception(right):
+    asked = Exercise("double", "rnn_bottleneck", cases, right, "lesson 1")
     asked.edit("one is subtracted", "Which sign has the one?", ("+ 1", "- 1"))
     with pytest.raises(Wrong, match="one is subtracted"):
         examine(asked, lambda x: x + x - 1)

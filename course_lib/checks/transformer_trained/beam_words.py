@@ -103,7 +103,7 @@ def never_ends(generator: torch.Generator, words: int) -> torch.Tensor:
     return p / p.sum(-1, keepdim=True)
 
 
-SHOWN = (
+SHOWN = (  # each is told from what is right and from the others by some input that is drawn
     "short sentences are favoured",
     "probabilities are added",
     "it writes what greedy decoding writes",
@@ -163,7 +163,7 @@ def given_other(**changed):
     return answer
 
 
-NAMELESS = (
+NAMELESS = (  # told from what is right
     newest(right, 2),
     newest(right, 3),
     partial(right, power=1.2),

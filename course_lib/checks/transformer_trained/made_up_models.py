@@ -27,14 +27,9 @@ def drive_writer(answer, p, echo, **settings):
     return answer(scores, **settings)
 
 
-def handing(answer, history):
-    """The same, but the model is handed only what `history` leaves of the words."""
-    return lambda model, **settings: answer(lambda words: model(history(words)), **settings)
-
-
 def newest(answer, count: int):
     """The same, but the model is handed only so many words, the newest."""
-    return handing(answer, lambda words: words[-count:])
+    return lambda model, **settings: answer(lambda words: model(words[-count:]), **settings)
 
 
 def told_apart(draw, right, misconceptions, clear=lambda arguments: True, nameless=()) -> list[dict]:
