@@ -76,6 +76,7 @@ def test_each_misconception_is_called_by_its_own_name(name):
     assert mutants.confused(exercises()[name]) == []
 
 
+@pytest.mark.slow
 def test_what_an_exercise_called_alike_knows_is_named_here_by_what_is_true():
     found = {mine: mutants.strangers(exercises()[mine]) for mine in ("rotary", "add_positions")}
     sine_code = "the sinusoidal code is added"
