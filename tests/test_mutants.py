@@ -87,13 +87,13 @@ def test_what_an_exercise_called_alike_knows_is_named_here_by_what_is_true():
     ]
 
 
-@pytest.mark.parametrize("name", sweep(["merged", "masked_softmax", "dropped"], "merged"))
+@pytest.mark.parametrize("name", sweep(["merged", "weight_at", "dropped"], "merged"))
 def test_two_changes_at_once_are_told_as_one_of_the_two(name):
     notebook = next(path for path in lessons.find(folder="exercises") if exercises()[name].lesson in path.stem)
     solution = next(one for one in mutants.solutions(notebook) if one.name == name)
     tried = [mutants.with_said(solution, one) for one in mutants.mutants(solution.source)]
     told = [how for how, _ in mutants.doubled(solution, tried, 8)]
-    assert len(told) >= 4 and told.count(mutants.ONE_OF_THEM) >= 0.5 * len(told)
+    assert len(told) >= 4 and told.count(mutants.ONE_OF_THEM) >= 0.4 * len(told) and mutants.PASSED not in told
 
 
 def test_two_changes_that_meet_are_not_joined():
