@@ -258,6 +258,25 @@ def mask_first(mask, scores):
     return torch.softmax(scores.masked_fill(~mask, -torch.inf), -1).nan_to_num()
 
 
+@wrong("masked_softmax", "the largest score is that of the whole table, not of the row")
+def one_largest_of_the_open(scores, mask):
+    closed = scores.masked_fill(~mask, -torch.inf)
+    powers = torch.exp(closed - closed.max())
+    total = powers.sum(-1, keepdim=True)
+    return torch.where(total > 0, powers / total, torch.zeros_like(powers))
+
+
+@wrong("masked_softmax", "those are the logarithms of the weights")
+def log_softmax(scores, mask):
+    return torch.log_softmax(scores.masked_fill(~mask, -torch.inf), -1)
+
+
+@wrong("masked_softmax", "every weight is 0, as if all places were closed")
+def turned_as_numbers(scores, mask):
+    m = mask.int()
+    return torch.nan_to_num(torch.softmax(scores.masked_fill((~m).bool(), -torch.inf), -1))
+
+
 @wrong("masked_softmax", "it returns a tuple of 2 tensors, not a tensor of shape (2, 3)")
 def weights_and_mask(scores, mask):
     return torch.softmax(scores.masked_fill(~mask, -torch.inf), -1).nan_to_num(), mask
@@ -267,6 +286,22 @@ def weights_and_mask(scores, mask):
 def hands_out_a_buffer(scores, mask, kept={}):  # noqa: B006
     weights = torch.softmax(scores.masked_fill(~mask, -torch.inf), -1).nan_to_num()
     return kept.setdefault((scores.shape, scores.dtype), torch.empty_like(weights)).copy_(weights)
+
+
+@wrong("scaled_attention", "the largest score is that of the whole table, not of the row")
+def one_largest_for_all_queries(query, key, value, mask):
+    closed = (query @ key.mT / math.sqrt(query.shape[-1])).masked_fill(~mask, -torch.inf)
+    powers = torch.exp(closed - closed.max())
+    total = powers.sum(-1, keepdim=True)
+    weights = torch.where(total > 0, powers / total, 0.0)
+    return weights @ value, weights
+
+
+@wrong("scaled_attention", "every weight is 0, as if all places were closed")
+def infinity_times_the_mask(query, key, value, mask):
+    penalty = (1 - mask.int()) * -torch.inf
+    weights = torch.softmax(query @ key.mT / math.sqrt(query.shape[-1]) + penalty, -1).nan_to_num()
+    return weights @ value, weights
 
 
 @wrong("scaled_attention", "in result 2 of 2, only some entries are off, 33% of those in the inputs that fail")

@@ -1,0 +1,14 @@
+"""Misconceptions of a question whose answer is a list: each entry may be wrong by itself."""
+
+from collections.abc import Iterator
+from itertools import product
+
+from course_lib.checks.engine import Misconception
+
+
+def misconceptions(*slots: tuple) -> Iterator[Misconception]:
+    """Every combination of wrong entries, called after the first of them."""
+    for entries in product(*slots):
+        faults = [(name, hint) for name, hint, _ in entries if name]
+        if faults:
+            yield Misconception(*faults[0], [value for _, _, value in entries])
