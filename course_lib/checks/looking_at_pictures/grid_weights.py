@@ -1,0 +1,138 @@
+"""`grid_weights(queries, keys)`: one softmax over all regions of a picture, found in a function that takes another."""
+
+import torch
+
+from course_lib.checks.engine import Case, Exercise
+from course_lib.checks.looking_at_pictures.drawn import GRIDS, over_grid, some
+
+
+def cases(generator: torch.Generator) -> list[Case]:
+    def given(batch: int, rows: int, columns: int, d: int) -> tuple[torch.Tensor, torch.Tensor]:
+        queries = torch.randn(batch, d, generator=generator)
+        return queries, torch.randn(batch, rows, columns, d, generator=generator)
+
+    by_hand = (
+        torch.tensor([[2.0, 0.0, 0.0, 0.0], [0.0, 2.0, 0.0, 2.0]]),
+        torch.tensor(
+            [
+                [[[1.0, 0, 0, 0], [0, 1, 0, 0], [3, 0, 1, 0]], [[0, 0, 2, 1], [2, 1, 0, 0], [1, 1, 1, 1]]],
+                [[[1.0, 0, 0, 0], [0, 1, 0, 0], [3, 0, 1, 0]], [[0, 0, 2, 1], [2, 1, 0, 0], [1, 1, 1, 1]]],
+            ]
+        ),
+    )
+    double, single, equal = given(3, 2, 4, 3), given(2, 4, 3, 5), given(2, 3, 4, 5)
+    inputs = [
+        ("two pictures alike, with two questions", *by_hand),
+        *((about, *given(*sizes)) for about, sizes in GRIDS),
+        ("a query of 0", torch.zeros(2, 5), equal[1]),
+        ("long vectors", *given(2, 3, 4, some(generator, 20, 40))),
+        ("more pictures", *given(some(generator, 5, 8), 6, some(generator, 3, 6), some(generator, 7, 12))),
+        ("float64", double[0].double(), double[1].double()),
+        ("tensors that do not lie in order in memory", single[0].T.contiguous().T, single[1].transpose(1, 2)),
+    ]
+    return [Case(about, {"queries": queries, "keys": keys}) for about, queries, keys in inputs]
+
+
+def right(queries, keys):
+    scores = (queries[:, None, None] * keys).sum(-1)
+    scaled = scores / queries.shape[-1] ** 0.5
+    return over_grid(scaled)
+
+
+GRID_WEIGHTS = Exercise(
+    "grid_weights",
+    "looking_at_pictures",
+    cases,
+    right,
+    'lesson 10, "Regions as words"; glossary.show("soft and hard attention")',
+)
+
+SHARED_OUT = "over_grid(scaled)"
+GRID_WEIGHTS.edit(
+    "the softmax is still taken along the batch",
+    "What should sum to 1? Take one picture, and add up its weights. Then add up what two pictures have at one region.",
+    (SHARED_OUT, "scaled.softmax(0)"),
+)
+WHOLE_GRID = "One softmax is taken over all regions of a picture: over both axes of the grid together, not one by one."
+GRID_WEIGHTS.edit("the softmax is taken along each row of the grid", WHOLE_GRID, (SHARED_OUT, "scaled.softmax(-1)"))
+GRID_WEIGHTS.edit("the softmax is taken along each column of the grid", WHOLE_GRID, (SHARED_OUT, "scaled.softmax(-2)"))
+GRID_WEIGHTS.edit(
+    "a softmax is taken along rows, and another one along columns",
+    f"The second is a softmax of weights, no longer of scores. {WHOLE_GRID}",
+    (SHARED_OUT, "scaled.softmax(-1).softmax(-2)"),
+)
+GRID_WEIGHTS.edit(
+    "a softmax is taken along rows, and another one along columns",
+    f"The second is a softmax of weights, no longer of scores. {WHOLE_GRID}",
+    (SHARED_OUT, "scaled.softmax(-2).softmax(-1)"),
+)
+GRID_WEIGHTS.edit(
+    "two softmaxes, along rows and along columns, are multiplied",
+    WHOLE_GRID,
+    (SHARED_OUT, "scaled.softmax(-1) * scaled.softmax(-2)"),
+)
+GRID_WEIGHTS.edit(
+    "the whole batch shares one softmax",
+    "The weights of *each* picture sum to 1.",
+    (SHARED_OUT, "scaled.flatten().softmax(0).view_as(scaled)"),
+)
+SCALED = "The scores are divided by √d, as the function that was found has it. That line was right."
+GRID_WEIGHTS.edit("the division by √d is lost", SCALED, (" / queries.shape[-1] ** 0.5", ""))
+GRID_WEIGHTS.edit("it is divided by d, not by √d", SCALED, (" / queries.shape[-1] ** 0.5", " / queries.shape[-1]"))
+GRID_WEIGHTS.edit("it is multiplied by √d", SCALED, (" / queries.shape[-1] ** 0.5", " * queries.shape[-1] ** 0.5"))
+GRID_WEIGHTS.edit(
+    "the scores come out, not the weights", "The softmax is to be mended, not left out.", (SHARED_OUT, "scaled")
+)
+GRID_WEIGHTS.edit(
+    "the regions are one axis",
+    "The weights come out on the grid: (batch, row, column).",
+    (SHARED_OUT, "scaled.flatten(1).softmax(1)"),
+)
+GRID_WEIGHTS.edit(
+    "rows and columns of the weights have changed places",
+    "Back from the line of regions to the grid: how many rows, how many columns, and which is counted first?",
+    (SHARED_OUT, "over_grid(scaled).reshape(len(scaled), *scaled.shape[:0:-1])"),
+)
+GRID_WEIGHTS.edit(
+    "logarithms of the weights come out",
+    "log_softmax is the logarithm of the softmax.",
+    (SHARED_OUT, "over_grid(scaled).log()"),
+)
+GRID_WEIGHTS.edit(
+    "a sigmoid takes the place of the softmax",
+    "A sigmoid looks at one score alone: nothing sums to 1.",
+    (SHARED_OUT, "scaled.sigmoid()"),
+)
+GRID_WEIGHTS.edit(
+    "the scores are divided by their sum, without exp",
+    "A softmax takes exp first: scores may be negative.",
+    (SHARED_OUT, "scaled / scaled.sum((1, 2), keepdim=True)"),
+)
+GRID_WEIGHTS.edit(
+    "exp is taken, and not divided by the sum",
+    "What are the shares of one picture divided by?",
+    (SHARED_OUT, "scaled.exp()"),
+)
+GRID_WEIGHTS.edit(
+    "the largest score has weight 1, and all others 0",
+    "That is hard attention. A softmax gives every region a share.",
+    (
+        "over_grid(scaled)",
+        "torch.nn.functional.one_hot(scaled.flatten(1).argmax(1), scaled[0].numel()).view_as(scaled).to(scaled)",
+    ),
+)
+GRID_WEIGHTS.edit(
+    "only the first picture's weights come out",
+    "The batch is the first axis; each picture has its weights.",
+    (SHARED_OUT, "over_grid(scaled)[0]"),
+)
+GRID_WEIGHTS.edit(
+    "the first query asks all pictures",
+    "Each picture has a query of its own.",
+    ("queries[:, None, None]", "queries[:1, None, None]"),
+)
+GRID_WEIGHTS.edit(
+    "the context comes out, not the weights",
+    "Wanted are the weights, (batch, row, column).",
+    (SHARED_OUT, "(over_grid(scaled)[..., None] * keys).sum((1, 2))"),
+)
