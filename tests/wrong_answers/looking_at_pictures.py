@@ -9,19 +9,15 @@ from wrong_answers import right, wrong
 # ---- patches ----
 
 
-def looped(pictures, size, down, across):
-    """Patch by patch, as long as the corner is not as far down or across as this."""
-    found = []
-    for r in range(0, down, size):
-        for c in range(0, across, size):
-            found.append(pictures[:, r : r + size, c : c + size].flatten(1))
-    return torch.stack(found, 1)
-
-
 @wrong("patches", "it returns a list of 6 tensors, not a tensor of shape (2, 6, 4)")
 def list_not_stacked(pictures, size):
     _, h, w = pictures.shape
     return [pictures[:, r : r + size, c : c + size].flatten(1) for r in range(0, h, size) for c in range(0, w, size)]
+
+
+@right("patches")
+def torchs_unfold(pictures, size):
+    return F.unfold(pictures[:, None], size, stride=size).transpose(1, 2)
 
 
 @right("patches")
@@ -60,6 +56,11 @@ def by_chunks(pictures, size):
 @wrong("picture_of", "it returns nothing")
 def return_forgotten(patches, size, height, width):
     patches.reshape(len(patches), height // size, width // size, size, size)
+
+
+@right("picture_of")
+def torchs_fold(patches, size, height, width):
+    return F.fold(patches.transpose(1, 2), (height, width), size, stride=size).squeeze(1)
 
 
 @right("picture_of")
@@ -205,6 +206,12 @@ def gold_weight_is_the_largest(weights, gold):
 
 def eye(logits):
     return torch.eye(len(logits), dtype=logits.dtype)
+
+
+@right("expected_gradient")
+def torchs_gradient_of_the_expected_reward(logits, rewards, baseline):
+    x = logits.detach().clone().requires_grad_()
+    return torch.autograd.grad(x.softmax(0) @ rewards, x)[0]
 
 
 @right("expected_gradient")

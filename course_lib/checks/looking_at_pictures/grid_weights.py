@@ -103,11 +103,12 @@ GRID_WEIGHTS.edit(
     "A sigmoid looks at one score alone: nothing sums to 1.",
     (SHARED_OUT, "scaled.sigmoid()"),
 )
-GRID_WEIGHTS.edit(
-    "the scores are divided by their sum, without exp",
-    "A softmax takes exp first: scores may be negative.",
-    (SHARED_OUT, "scaled / scaled.sum((1, 2), keepdim=True)"),
-)
+for scores in ("scaled", "scores"):  # √d cancels, but for rounding
+    GRID_WEIGHTS.edit(
+        "the scores are divided by their sum, without exp",
+        "A softmax takes exp first: scores may be negative.",
+        (SHARED_OUT, f"{scores} / {scores}.sum((1, 2), keepdim=True)"),
+    )
 GRID_WEIGHTS.edit(
     "exp is taken, and not divided by the sum",
     "What are the shares of one picture divided by?",
