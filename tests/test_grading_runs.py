@@ -238,6 +238,18 @@ def test_what_would_steer_a_terminal_is_escaped_in_the_table(course):
     assert "\x1b" not in text and "\\x1b[2JEve,'=1+1," in text
 
 
+def test_work_that_is_too_large_for_a_page_gets_its_points_and_its_file(course):
+    notebook = made.answered(course)
+    notebook.cells.append(made.new_markdown_cell("<b>" * 400_000))
+    made.hand_in(course, "ada", notebook)
+    grading.grade_one(course, made.NAME, "ada")
+    (page,), without = write_feedback(course, [made.NAME])
+    text = page.read_text(encoding="utf-8")
+    assert "the points alone" in text and "check_softmax<td>3 of 3" in text and not without
+    assert f'href="{made.NAME}.ipynb"' in text and page.with_suffix(".ipynb").exists()
+    assert "HIDDEN" not in page.with_suffix(".ipynb").read_text(encoding="utf-8")
+
+
 def test_reasons_fit_into_a_cell_of_a_spreadsheet_and_a_semicolon_begins_no_new_one(course):
     report = {"assignment": made.NAME, "student": "eve", "state": "graded", "cells": {}, "seed": 1}
     told = [f"cell {number} raised ValueError: ;=1+1 {'x' * 200}" for number in range(1_900)]

@@ -1,17 +1,21 @@
 """What comes out for people: a table of marks with their reasons, and each learner's feedback."""
 
 import csv
+import html
+import shutil
 import sys
 from collections.abc import Sequence
 from itertools import accumulate
 from pathlib import Path
 
+import nbformat
 from tqdm import tqdm
 
 from course_lib.grading.course import Course, captured
 from course_lib.grading.grade import handed_in, kept
-from course_lib.grading.submission import printable
+from course_lib.grading.submission import is_file, printable
 
+LARGEST_PAGE = 1_000_000  # characters of a notebook's text: as many take half a minute
 LONGEST_REASON, LONGEST_REASONS = 2_000, 10_000  # characters; a cell of a spreadsheet holds 32,767
 HEAD = ["student", "first_name", "last_name", "assignment", "points", "max", "late_seconds", "state", "reason"]
 
@@ -120,11 +124,35 @@ def write_feedback(course: Course, assignments: Sequence[str]) -> tuple[list[Pat
         if not course.path("autograded", student, assignment, f"{assignment}.ipynb").exists():
             without.append(f"{student}: {reasons(kept(course, assignment, student)) or 'not graded yet'}")
             continue
+        page = course.path("feedback", student, assignment, f"{assignment}.html")
+        graded = nbformat.read(course.path("autograded", student, assignment, f"{assignment}.ipynb"), as_version=4)
+        if (size := sum(len(cell.source) for cell in graded.cells)) > LARGEST_PAGE:
+            _write_short(course, assignment, student, page, size)
+            pages.append(page)
+            continue
         config = course.config()
         config.CourseDirectory.update(assignment_id=assignment, student_id=student, notebook_id=assignment)
         directory = CourseDirectory(config=config)
         if failed := captured(GenerateFeedback(coursedir=directory, config=config, force=True)):
             without.append(f"{student}: {failed}")
         else:
-            pages.append(course.path("feedback", student, assignment, f"{assignment}.html"))
+            pages.append(page)
     return pages, without
+
+
+def _write_short(course: Course, assignment: str, student: str, page: Path, size: int) -> None:
+    """A page of points alone, for work whose text would take minutes to show; beside it what was handed in."""
+    page.parent.mkdir(parents=True, exist_ok=True)
+    handed_in = course.path("submitted", student, assignment, f"{assignment}.ipynb")
+    link = ""
+    if is_file(handed_in):
+        shutil.copyfile(handed_in, page.with_suffix(".ipynb"))
+        link = f'<p><a href="{assignment}.ipynb">What was handed in</a></p>'
+    cells = (kept(course, assignment, student) or {"cells": {}})["cells"]
+    rows = "".join(f"<tr><td>{html.escape(n)}<td>{c['points']:g} of {c['max']:g}" for n, c in cells.items())
+    page.write_text(
+        f'<!doctype html><meta charset="utf-8"><title>{html.escape(assignment)}</title>'
+        f"<p>This work has {size:,} characters of text. Feedback shows at most {LARGEST_PAGE:,}, so here are the points "
+        f"alone.</p><table>{rows}</table>{link}",
+        encoding="utf-8",
+    )
