@@ -152,7 +152,7 @@ def _write_short(course: Course, assignment: str, student: str, page: Path, size
     rows = "".join(f"<tr><td>{html.escape(n)}<td>{c['points']:g} of {c['max']:g}" for n, c in cells.items())
     page.write_text(
         f'<!doctype html><meta charset="utf-8"><title>{html.escape(assignment)}</title>'
-        f"<p>This work has {size:,} characters of text. Feedback shows at most {LARGEST_PAGE:,}, so here are the points "
-        f"alone.</p><table>{rows}</table>{link}",
+        f"<p>This work has {size:,} characters of text. Feedback shows at most {LARGEST_PAGE:,}, so here are "
+        f"the points alone.</p><table>{rows}</table>{link}",
         encoding="utf-8",
     )
