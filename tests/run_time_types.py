@@ -33,6 +33,8 @@ def jaxtyped(*, typechecker):
         def either(*given, **named):
             return (it if jaxtyping.config.jaxtyping_disable else checked)(*given, **named)
 
+        # A message that tells the learner's line leaves out what is installed, and so this frame.
+        either.__code__ = either.__code__.replace(co_filename=jaxtyping.__file__)
         return either
 
     return decorated
