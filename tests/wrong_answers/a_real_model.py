@@ -454,3 +454,156 @@ wrong_value("adjusted_numbers", 36_865, "36865 is not right")
 right_value("adjusted_numbers", 36_864)
 right_value("adjusted_numbers", 6 * 2 * 2 * 4 * 384.0)
 right_value("adjusted_numbers", torch.tensor(36_864))
+
+
+# ---- written from the text alone ----
+
+
+@wrong("split_word", "the shortest known piece is taken")
+def split_shortest_piece_first(word, known):
+    pieces, start = [], 0
+    while start < len(word):
+        for end in range(start + 1, len(word) + 1):
+            piece = ("##" if start else "") + word[start:end]
+            if piece in known:
+                pieces.append(piece)
+                start = end
+                break
+        else:
+            return ["[UNK]"]
+    return pieces
+
+
+@wrong("split_word", "[UNK] stands for the rest alone")
+def split_keeps_what_was_known(word, known):
+    pieces, start = [], 0
+    while start < len(word):
+        end = len(word)
+        while end > start:
+            piece = word[start:end] if start == 0 else "##" + word[start:end]
+            if piece in known:
+                break
+            end -= 1
+        if end == start:
+            pieces.append("[UNK]")
+            return pieces
+        pieces.append(piece)
+        start = end
+    return pieces
+
+
+@wrong("split_word", "the ## is missing in the result")
+def split_without_the_marks(word, known):
+    pieces = []
+    while word:
+        for end in range(len(word), 0, -1):
+            if word[:end] in known or "##" + word[:end] in known:
+                pieces.append(word[:end])
+                word = word[end:]
+                break
+        else:
+            return ["[UNK]"]
+    return pieces
+
+
+@wrong("sentence_vector", "the sum of the own tokens is divided by all places")
+def vector_mean_over_all_places(states, mask):
+    return (states * mask[:, :, None]).mean(dim=1)
+
+
+@wrong("sentence_vector", "the first token stands for the sentence")
+def vector_of_the_first_token(states, mask):
+    return states[:, 0]
+
+
+@wrong("sentence_vector", "the first places are taken, as many as the mask counts")
+def vector_first_n_places(states, mask):
+    out = []
+    for b in range(len(states)):
+        n = int(mask[b].sum())
+        out.append(states[b, :n].mean(0))
+    return torch.stack(out)
+
+
+@wrong("nearest", "the dot product is taken, not the cosine")
+def nearest_by_dot_product(query, vectors, k):
+    return (vectors @ query).topk(k).indices.tolist()
+
+
+@wrong("nearest", "the smallest cosine comes first")
+def nearest_farthest_first(query, vectors, k):
+    cosines = F.cosine_similarity(vectors, query[None], dim=1)
+    return cosines.argsort()[:k].tolist()
+
+
+@wrong("nearest", "the cosines come out, not the numbers")
+def nearest_the_cosines_themselves(query, vectors, k):
+    cosines = F.normalize(vectors, dim=1) @ F.normalize(query, dim=0)
+    return cosines.sort(descending=True).values[:k].tolist()
+
+
+@wrong("unpacked", "nothing is transposed")
+def unpacked_not_transposed(weight, bias):
+    d = weight.shape[0]
+    return [(weight[:, i * d : (i + 1) * d], bias[i * d : (i + 1) * d]) for i in range(3)]
+
+
+@wrong("unpacked", "it is reshaped, not transposed")
+def unpacked_reshaped(weight, bias):
+    d = len(weight)
+    parts = weight.reshape(3, d, d)
+    return [(parts[i], bias.reshape(3, d)[i]) for i in range(3)]
+
+
+@wrong("unpacked", "three matrices come first, then three biases")
+def unpacked_two_lists(weight, bias):
+    return [weight.T.chunk(3), bias.chunk(3)]
+
+
+@wrong("merged", "the factor is left out")
+def merged_without_the_scale(weight, down, up, alpha):
+    return weight + up @ down
+
+
+@wrong("merged", "the factor is alpha alone")
+def merged_alpha_alone(weight, down, up, alpha):
+    return weight + alpha * (up @ down)
+
+
+@wrong("merged", "it changes its argument weight in place")
+def merged_in_place_by_a_learner(weight, down, up, alpha):
+    weight += alpha / down.shape[0] * up @ down
+    return weight
+
+
+@wrong("embed", "the padding counts in the mean")
+def embed_mask_only_in_the_model(model, sentences):
+    n = max(len(s) for s in sentences)
+    words = torch.tensor([s + [0] * (n - len(s)) for s in sentences])
+    states, _ = model(words, words != 0)
+    return states.mean(1)
+
+
+@wrong("embed", "the sum of the own words is divided by all places")
+def embed_padding_states_zeroed_but_all_counted(model, sentences):
+    n = max(map(len, sentences))
+    words = torch.zeros(len(sentences), n, dtype=torch.long)
+    for i, s in enumerate(sentences):
+        words[i, : len(s)] = torch.tensor(s)
+    own = words != 0
+    states, _ = model(words, own)
+    return (states * own.unsqueeze(-1)).sum(1) / n
+
+
+@wrong("embed", "the vectors stand in another order than the sentences")
+def embed_sorted_by_length(model, sentences):
+    out = []
+    for s in sorted(sentences, key=len):
+        states, _ = model(torch.tensor([s]), None)
+        out.append(states[0].mean(0))
+    return torch.stack(out)
+
+
+wrong_value("adjusted_numbers", 6 * 4 * (384 + 384), "only A or only B is counted, or only the query or the value")
+wrong_value("adjusted_numbers", 6 * 2 * 8 * (384 + 384), "that is twice as many")
+wrong_value("adjusted_numbers", 6 * 2 * 384 * 384, "all numbers of the matrices are counted")

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from course_lib import attention, masks
-from wrong_answers import right, right_value, wrong
+from wrong_answers import right, right_value, wrong, wrong_value
 
 # ---- first_weights, padded_weights ----
 
@@ -308,3 +308,103 @@ def empties_the_callers_list(proposed, sure, possible):
     for A, P in zip(proposed, possible, strict=True):
         hits += len(A & sure.pop(0)) + len(A & P)
     return 1 - hits / links
+
+
+# ---- written from the text alone ----
+
+wrong_value("first_weights", [1.25, 0.33, -0.58], "the scores are divided by their sum")
+wrong_value("first_weights", [4.48, 1.49, 0.5], "the powers are not divided by their sum")
+
+
+@wrong("additive_score", "the tanh is taken before the sum")
+def score_of_a_sum_of_tanhs(query, keys, W_s, W_h, v):
+    a = torch.tanh(query @ W_s.T)
+    b = torch.tanh(keys @ W_h.T)
+    return (a[:, None] + b) @ v
+
+
+@wrong("additive_score", "the softmax is taken already")
+def score_already_softmaxed(query, keys, W_s, W_h, v):
+    hidden = torch.tanh((query @ W_s.T).unsqueeze(1) + keys @ W_h.T)
+    return torch.softmax(torch.einsum("bka,a->bk", hidden, v), dim=-1)
+
+
+wrong_value("padded_weights", [0.69, 0.23, 0.0], "the padding has taken its share already")
+wrong_value("padded_weights", [0.69, 0.23, 0.08], "the padding is not left out")
+wrong_value("padded_weights", [0.64, 0.21, 0.14], "the padding's score is taken to be 0")
+
+
+@wrong("attend_to", "the padding gets the score 0")
+def attend_scores_times_mask(scores, states, lengths):
+    mask = torch.arange(scores.shape[1])[None] < lengths[:, None]
+    weights = torch.softmax(scores * mask, dim=1)
+    return torch.einsum("bk,bkd->bd", weights, states), weights
+
+
+@wrong("attend_to", "one place too many is open")
+def attend_one_word_too_many(scores, states, lengths):
+    weights = torch.zeros_like(scores)
+    for b in range(len(scores)):
+        n = int(lengths[b]) + 1
+        weights[b, :n] = torch.softmax(scores[b, :n], 0)
+    context = (weights.unsqueeze(-1) * states).sum(1)
+    return context, weights
+
+
+@wrong("attend_to", "large scores overflow")
+def attend_list_by_list_plain_exp(scores, states, lengths):
+    weights = scores.exp()
+    for b, n in enumerate(lengths.tolist()):
+        weights[b, n:] = 0
+        weights[b] = weights[b] / (weights[b].sum() + 1e-9)
+    return torch.einsum("bk,bkd->bd", weights, states), weights
+
+
+@wrong("every_step", "the mask comes after the softmax")
+def steps_only_axis_mended(scores, states, mask):
+    weights = torch.softmax(scores, dim=-1)
+    weights = weights * mask[:, None, :]
+    return weights @ states, weights
+
+
+@wrong("every_step", "large scores overflow")
+def steps_renormalised_after(scores, states, mask):
+    weights = torch.softmax(scores, dim=-1) * mask.unsqueeze(1)
+    weights = weights / weights.sum(-1, keepdim=True)
+    return weights @ states, weights
+
+
+@wrong("every_step", "the results stand in each other's places")
+def steps_weights_first(scores, states, mask):
+    weights = scores.masked_fill(~mask[:, None, :], float("-inf")).softmax(-1)
+    return weights, torch.bmm(weights, states)
+
+
+@wrong("alignment_error", "each sentence counts alike, whatever its length")
+def aer_mean_of_sentences(proposed, sure, possible):
+    rates = []
+    for a, s, p in zip(proposed, sure, possible, strict=True):
+        if len(a) + len(s) == 0:
+            continue
+        rates.append(1 - (len(a & s) + len(a & p)) / (len(a) + len(s)))
+    return sum(rates) / len(rates)
+
+
+@wrong("alignment_error", "links of different sentences are thrown together")
+def aer_unites_the_sentences(proposed, sure, possible):
+    A, S, P = set().union(*proposed), set().union(*sure), set().union(*possible)
+    return 1 - (len(A & S) + len(A & P)) / (len(A) + len(S))
+
+
+@wrong("alignment_error", "the possible links are in the divisor")
+def aer_divides_by_possible(proposed, sure, possible):
+    top = bottom = 0
+    for a, s, p in zip(proposed, sure, possible, strict=True):
+        top += len(a & s) + len(a & p)
+        bottom += len(a) + len(p)
+    return 1 - top / bottom
+
+
+wrong_value("hiding_cost", 0.1, "that word would hardly be missed")
+wrong_value("hiding_cost", 0.05, "that word would hardly be missed")
+wrong_value("hiding_cost", -3.1, "the sign is the wrong way round")

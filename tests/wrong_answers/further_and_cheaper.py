@@ -474,3 +474,230 @@ wrong_value("known_up_to", [6, 11, 12, 19], "entry 2 of [6, 11, 12, 19] is not r
 wrong_value("known_up_to", ["6", "12", "12", "19"], "'6' is text")
 right_value("known_up_to", [6, 12, 12, 19])
 right_value("known_up_to", torch.tensor([6, 12, 12, 19]))
+
+
+# ---- written from the text alone ----
+
+
+@wrong("turned", "it turns the other way")
+def turned_clockwise(pair, angle):
+    x, y = pair
+    return torch.stack([x * math.cos(angle) + y * math.sin(angle), y * math.cos(angle) - x * math.sin(angle)])
+
+
+@wrong("turned", "the angle is taken for degrees")
+def turned_in_degrees(pair, angle):
+    angle = math.radians(angle)
+    x, y = pair
+    c, s = math.cos(angle), math.sin(angle)
+    return torch.stack([x * c - y * s, x * s + y * c])
+
+
+@wrong("turned", "the second number is made of the new first one")
+def turned_step_by_step_with_the_new_x(pair, angle):
+    x, y = pair[0], pair[1]
+    x = x * math.cos(angle) - y * math.sin(angle)
+    y = x * math.sin(angle) + y * math.cos(angle)
+    return [float(x), float(y)]
+
+
+@wrong("rotary", "the numbers are paired across two halves")
+def rotary_halves(x, start):
+    heads, n, d = x.shape
+    i = torch.arange(d // 2)
+    theta = torch.arange(start, start + n)[:, None] * 10000.0 ** (-2 * i / d)
+    c, s = theta.cos().to(x.dtype), theta.sin().to(x.dtype)
+    a, b = x[..., : d // 2], x[..., d // 2 :]
+    return torch.cat([a * c - b * s, a * s + b * c], dim=-1)
+
+
+@wrong("rotary", "start is not used")
+def rotary_start_forgotten(x, start):
+    out = x.clone()
+    for p in range(x.shape[1]):
+        for i in range(x.shape[2] // 2):
+            angle = p * 10000 ** (-2 * i / x.shape[2])
+            c, s = math.cos(angle), math.sin(angle)
+            out[:, p, 2 * i] = x[:, p, 2 * i] * c - x[:, p, 2 * i + 1] * s
+            out[:, p, 2 * i + 1] = x[:, p, 2 * i] * s + x[:, p, 2 * i + 1] * c
+    return out
+
+
+@wrong("rotary", "the exponent is i/d, not 2i/d")
+def rotary_speed_by_i_over_d(x, start):
+    heads, n, d = x.shape
+    speeds = 10000.0 ** (-torch.arange(d // 2) / d)
+    theta = torch.arange(start, start + n)[:, None] * speeds
+    c, s = theta.cos().to(x.dtype), theta.sin().to(x.dtype)
+    even, odd = x[..., 0::2], x[..., 1::2]
+    out = torch.empty_like(x)
+    out[..., 0::2] = even * c - odd * s
+    out[..., 1::2] = even * s + odd * c
+    return out
+
+
+@wrong("alibi", "the queries are taken for the first words")
+def alibi_queries_from_the_first(heads, queries, keys):
+    m = 2.0 ** (-8 * torch.arange(1, heads + 1) / heads)
+    i, j = torch.arange(queries)[:, None], torch.arange(keys)[None]
+    return -m[:, None, None] * (i - j).abs()
+
+
+@wrong("alibi", "heads are counted from 0")
+def alibi_heads_from_zero(heads, queries, keys):
+    out = torch.zeros(heads, queries, keys)
+    for h in range(heads):
+        for i in range(queries):
+            for j in range(keys):
+                out[h, i, j] = -(2 ** (-8 * h / heads)) * abs(i + keys - queries - j)
+    return out
+
+
+@wrong("alibi", "later keys gain")
+def alibi_signed_distance(heads, queries, keys):
+    m = 2.0 ** (-8 * torch.arange(1, heads + 1) / heads)
+    i, j = torch.arange(keys - queries, keys)[:, None], torch.arange(keys)[None]
+    return -m[:, None, None] * (i - j)
+
+
+@wrong("merge_tiles", "the sums are added as they are")
+def tiles_simply_added(tile, other):
+    m = torch.maximum(tile[0], other[0])
+    return m, tile[1] + other[1], tile[2] + other[2]
+
+
+@wrong("merge_tiles", "exp of a score overflows")
+def tiles_back_to_plain_powers(tile, other):
+    m1, l1, o1 = tile
+    m2, l2, o2 = other
+    m = torch.max(m1, m2)
+    total = (l1 * m1.exp() + l2 * m2.exp()) / m.exp()
+    o = (o1 * m1.exp()[:, None] + o2 * m2.exp()[:, None]) / m.exp()[:, None]
+    return m, total, o
+
+
+@wrong("merge_tiles", "o is divided by ℓ already")
+def tiles_divided_already(tile, other):
+    (m1, l1, o1), (m2, l2, o2) = tile, other
+    m = torch.maximum(m1, m2)
+    a, b = torch.exp(m1 - m), torch.exp(m2 - m)
+    total = a * l1 + b * l2
+    return m, total, (a[:, None] * o1 + b[:, None] * o2) / total[:, None]
+
+
+@wrong("window", "the window reaches to both sides")
+def window_on_both_sides(length, width):
+    i = torch.arange(length)
+    return (i[:, None] - i).abs() < width
+
+
+@wrong("window", "the window is one key too wide")
+def window_width_and_itself(length, width):
+    rows = []
+    for i in range(length):
+        rows.append([i - width <= j <= i for j in range(length)])
+    return torch.tensor(rows)
+
+
+@wrong("window", "the window looks ahead")
+def window_rows_and_columns_exchanged(length, width):
+    places = np.arange(length)
+    back = places[None, :] - places[:, None]
+    return (back >= 0) & (back < width)
+
+
+@wrong("reach", "every layer adds a whole window")
+def reach_width_times_layers(width, layers):
+    return width * layers
+
+
+@wrong("reach", "the last word itself is not counted")
+def reach_without_the_word_itself(width, layers):
+    return (width - 1) * layers
+
+
+@wrong("reach", "the reach is multiplied by each layer")
+def reach_to_the_power(width, layers):
+    return width**layers
+
+
+@wrong("linear_step", "it reads before the word is taken in")
+def linear_reads_before_it_writes(S, z, query, key, value):
+    q, k = F.elu(query) + 1, F.elu(key) + 1
+    output = q @ S / (q @ z)
+    return S + torch.outer(k, value), z + k, output
+
+
+@wrong("linear_step", "φ is left out of the query")
+def linear_without_phi_of_query(S, z, query, key, value):
+    k = F.elu(key) + 1
+    S = S + k[:, None] * value[None]
+    z = z + k
+    return S, z, (query @ S) / (query @ z)
+
+
+@wrong("linear_step", "it changes its argument S in place")
+def linear_in_place(S, z, query, key, value):
+    q = torch.where(query > 0, query + 1, query.exp())
+    k = torch.where(key > 0, key + 1, key.exp())
+    S += torch.outer(k, value)
+    z += k
+    return S, z, q @ S / (q @ z)
+
+
+@wrong("cache_bytes", "only the keys are counted, or only the values")
+def cache_keys_only(words, layers, heads, sets, model_size, bits):
+    return words * layers * sets * (model_size // heads) * bits // 8
+
+
+@wrong("cache_bytes", "half a byte is rounded")
+def cache_bytes_per_number_whole(words, layers, heads, sets, model_size, bits):
+    bytes_per_number = bits // 8
+    return 2 * words * layers * sets * model_size // heads * bytes_per_number
+
+
+@wrong("cache_bytes", "every head has keys and values of its own")
+def cache_every_head(words, layers, heads, sets, model_size, bits):
+    head = model_size / heads
+    return 2 * words * layers * heads * head * bits / 8
+
+
+def turn(x, start=0):
+    n, k = x.shape
+    angles = torch.arange(start, start + n)[:, None] * 10000.0 ** (-torch.arange(0, k, 2) / k)
+    c, s = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+    a, b = x[:, ::2], x[:, 1::2]
+    return torch.stack([a * c - b * s, a * s + b * c], -1).flatten(-2)
+
+
+@wrong("write_on", "the place is mended, but values are still turned")
+def write_on_values_still_turned(x, past, W_q, W_k, W_v):
+    place = len(past[0])
+    query, key, value = turn(x @ W_q, place), turn(x @ W_k, place), turn(x @ W_v, place)
+    keys, values = torch.cat([past[0], key]), torch.cat([past[1], value])
+    scores = query @ keys.T / keys.shape[1] ** 0.5
+    return scores.softmax(-1) @ values, (keys, values)
+
+
+@wrong("write_on", "every new word stands at place 0")
+def write_on_only_values_mended(x, past, W_q, W_k, W_v):
+    query, key, value = turn(x @ W_q), turn(x @ W_k), x @ W_v
+    keys, values = torch.cat([past[0], key]), torch.cat([past[1], value])
+    scores = query @ keys.T / keys.shape[1] ** 0.5
+    return scores.softmax(-1) @ values, (keys, values)
+
+
+@wrong("write_on", "the new word stands one place too far")
+def write_on_place_counted_after(x, past, W_q, W_k, W_v):
+    keys = torch.cat([past[0], x @ W_k])
+    values = torch.cat([past[1], x @ W_v])
+    place = keys.shape[0]
+    query = turn(x @ W_q, place)
+    keys = torch.cat([past[0], turn(keys[-1:], place)])
+    scores = query @ keys.T / math.sqrt(keys.shape[1])
+    return torch.softmax(scores, -1) @ values, (keys, values)
+
+
+wrong_value("known_up_to", [7, 13, 13, 20], "these are the first places without the name")
+wrong_value("known_up_to", [8, 16, 14, 19], "every layer leads a whole window back")
+wrong_value("known_up_to", [3, 3, 6, 19], "that is what one layer sees")

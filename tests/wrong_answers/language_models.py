@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 import numpy as np
 import torch
 from torch import nn
+from torch.nn import functional as F
 
 from wrong_answers import right, right_value, wrong, wrong_value
 
@@ -399,3 +400,217 @@ wrong_value("looks_at_18", [1.0, 0.0, 0.0, 0.98], "the two numbers of layer 1 ar
 wrong_value("looks_at_18", [1.0, 0.0, 0.03, 0.0, 0.5, 0.6], "entry 5 of [1.0, 0.0, 0.03, 0.0, 0.5, 0.6] is not right")
 right_value("looks_at_18", [1.0, 0.0, 0.03, 0.0, 0.98, 0.29])
 right_value("looks_at_18", [torch.tensor(0.96), 0.01, 0.02, torch.tensor(0.01), torch.tensor(0.96), 0.63])
+
+
+# ---- written from the text alone ----
+
+
+def replaced(tokens, pair, new):
+    out, i = [], 0
+    while i < len(tokens):
+        if i + 1 < len(tokens) and (tokens[i], tokens[i + 1]) == pair:
+            out.append(new)
+            i += 2
+        else:
+            out.append(tokens[i])
+            i += 1
+    return out
+
+
+@wrong("merge_step", "every piece is counted once")
+def merge_counts_pieces_once(pieces, new):
+    counts = Counter()
+    for tokens, _ in pieces:
+        counts.update(zip(tokens, tokens[1:], strict=False))
+    most = max(counts.values())
+    pair = min(p for p in counts if counts[p] == most)
+    return pair, [(replaced(tokens, pair, new), count) for tokens, count in pieces]
+
+
+@wrong("merge_step", "of equally frequent pairs the one met first is taken")
+def merge_ties_by_order_of_meeting(pieces, new):
+    counts = Counter()
+    for tokens, count in pieces:
+        for pair in zip(tokens, tokens[1:], strict=False):
+            counts[pair] += count
+    pair = counts.most_common(1)[0][0]
+    return pair, [(replaced(tokens, pair, new), count) for tokens, count in pieces]
+
+
+@wrong("merge_step", "in each piece only the first is merged")
+def merge_first_occurrence_only(pieces, new):
+    counts = {}
+    for tokens, count in pieces:
+        for a, b in zip(tokens, tokens[1:], strict=False):
+            counts[a, b] = counts.get((a, b), 0) + count
+    pair = sorted(counts, key=lambda p: (-counts[p], p))[0]
+    after = []
+    for tokens, count in pieces:
+        tokens = list(tokens)
+        for i in range(len(tokens) - 1):
+            if (tokens[i], tokens[i + 1]) == pair:
+                tokens[i : i + 2] = [new]
+                break
+        after.append((tokens, count))
+    return pair, after
+
+
+@wrong("encode_piece", "pairs are merged in the order in which they stand in the text")
+def encode_from_the_left(tokens, merges):
+    out = list(tokens)
+    i = 0
+    while i < len(out) - 1:
+        pair = (out[i], out[i + 1])
+        if pair in merges:
+            out[i : i + 2] = [256 + merges.index(pair)]
+            i = max(i - 1, 0)
+        else:
+            i += 1
+    return out
+
+
+@wrong("encode_piece", "merged tokens are numbered from 0")
+def encode_numbers_from_zero(tokens, merges):
+    for number, pair in enumerate(merges):
+        tokens = replaced(tokens, pair, number)
+    return tokens
+
+
+@wrong("encode_piece", "it stops after the first merge")
+def encode_one_round(tokens, merges):
+    pairs = list(zip(tokens, tokens[1:], strict=False))
+    found = [m for m in merges if m in pairs]
+    if not found:
+        return tokens
+    return replaced(tokens, found[0], 256 + merges.index(found[0]))
+
+
+@wrong("bits_a_character", "these are bits a byte")
+def bits_of_bytes(nats, tokens, text):
+    return nats * tokens / math.log(2) / len(text.encode())
+
+
+@wrong("bits_a_character", "it is multiplied by ln 2, not divided")
+def bits_times_ln_2(nats, tokens, text):
+    return nats * tokens * math.log(2) / len(text)
+
+
+@wrong("bits_a_character", "these are bits a token")
+def bits_a_token(nats, tokens, text):
+    return nats / math.log(2)
+
+
+@wrong("masked_loss", "a token is asked for where only padding was read")
+def masked_only_asked_for(logits, words, mask):
+    log_p = logits[:, :-1].log_softmax(-1)
+    loss = -log_p.gather(-1, words[:, 1:].unsqueeze(-1)).squeeze(-1)
+    m = mask[:, 1:]
+    return (loss * m).sum() / m.sum()
+
+
+@wrong("masked_loss", "what does not count is set to 0, and still divided by")
+def masked_divides_by_all_places(logits, words, mask):
+    both = mask[:, :-1] & mask[:, 1:]
+    loss = F.cross_entropy(logits[:, :-1].transpose(1, 2), words[:, 1:], reduction="none")
+    return (loss * both).mean()
+
+
+@wrong("masked_loss", "nothing can be trained with it")
+def masked_loop_with_item(logits, words, mask):
+    total, count = 0.0, 0
+    for b in range(len(words)):
+        for t in range(words.shape[1] - 1):
+            if mask[b, t] and mask[b, t + 1]:
+                total -= logits[b, t].log_softmax(-1)[words[b, t + 1]].item()
+                count += 1
+    return torch.tensor(total / count)
+
+
+@wrong("read_and_asked", "every window is one token too short")
+def asked_window_one_short(numbers, starts, length):
+    windows = torch.stack([numbers[start : start + length] for start in starts])
+    return windows[:, :-1], windows[:, 1:]
+
+
+@wrong("read_and_asked", "what is asked for is what is read")
+def asked_is_what_is_read(numbers, starts, length):
+    reads = torch.stack([numbers[s : s + length] for s in starts])
+    return reads, reads.clone()
+
+
+@wrong("read_and_asked", "every place is asked for the token before, which it has read")
+def asked_only_exchanged(numbers, starts, length):
+    windows = torch.stack([numbers[start : start + length + 1] for start in starts])
+    return windows[:, 1:], windows[:, :-1]
+
+
+@wrong("top_p", "the word that crosses the share is left out")
+def top_p_without_the_word_that_reaches(p, share):
+    down, order = p.sort(-1, descending=True)
+    keep = down.cumsum(-1) <= share
+    down = down * keep
+    out = torch.zeros_like(p).scatter(-1, order, down)
+    return out / out.sum(-1, keepdim=True)
+
+
+@wrong("top_p", "the numbers stay in the order of sorting")
+def top_p_left_sorted(p, share):
+    down, order = p.sort(-1, descending=True)
+    before = down.cumsum(-1) - down
+    down = down.masked_fill(before >= share, 0)
+    return down / down.sum(-1, keepdim=True)
+
+
+@wrong("top_p", "it keeps words that are likely enough alone")
+def top_p_as_a_threshold(p, share):
+    kept = torch.where(p >= 1 - share, p, torch.zeros_like(p))
+    return kept / kept.sum(-1, keepdim=True)
+
+
+@wrong("go_on", "the new tokens stand at place 0 again")
+def go_on_codes_from_zero(x, past, layers, codes):
+    s, m = past[0][0].shape[0], x.shape[0]
+    x = x + codes[:m]
+    mask = torch.ones(m, s + m, dtype=torch.bool).tril(s)
+    new_past = []
+    for (W_q, W_k, W_v), (keys, values) in zip(layers, past, strict=True):
+        keys = torch.cat([keys, x @ W_k])
+        values = torch.cat([values, x @ W_v])
+        new_past.append((keys, values))
+        scores = x @ W_q @ keys.T / math.sqrt(W_q.shape[1])
+        x = x + torch.softmax(scores.masked_fill(~mask, -torch.inf), -1) @ values
+    return x, new_past
+
+
+@wrong("go_on", "new tokens see what comes after them")
+def go_on_prompt_sees_what_comes(x, past, layers, codes):
+    s, m = past[0][0].shape[0], x.shape[0]
+    x = x + codes[s : s + m]
+    new_past = []
+    for (W_q, W_k, W_v), (keys, values) in zip(layers, past, strict=True):
+        keys = torch.cat([keys, x @ W_k])
+        values = torch.cat([values, x @ W_v])
+        new_past.append((keys, values))
+        scores = x @ W_q @ keys.T / math.sqrt(W_q.shape[1])
+        x = x + torch.softmax(scores, -1) @ values
+    return x, new_past
+
+
+@wrong("go_on", "the residual is forgotten")
+def go_on_without_the_residual(x, past, layers, codes):
+    s, m = past[0][0].shape[0], x.shape[0]
+    x = x + codes[s : s + m]
+    mask = torch.ones(m, s + m, dtype=torch.bool).tril(s)
+    new_past = []
+    for (W_q, W_k, W_v), (keys, values) in zip(layers, past, strict=True):
+        keys = torch.cat([keys, x @ W_k])
+        values = torch.cat([values, x @ W_v])
+        new_past.append((keys, values))
+        scores = x @ W_q @ keys.T / math.sqrt(W_q.shape[1])
+        x = torch.softmax(scores.masked_fill(~mask, -torch.inf), -1) @ values
+    return x, new_past
+
+
+wrong_value("copied_at_18", [1.0, 1.0], "both go on copying")
+wrong_value("copied_at_18", [1.0, 0.0], "the two are swapped")
+wrong_value("looks_at_18", [0.9, 0.0, 0.0], "these are the three numbers of A")

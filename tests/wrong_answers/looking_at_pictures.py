@@ -279,3 +279,153 @@ def by_a_hook(soft, hard):
     value = soft * 1
     value.data = hard
     return value
+
+
+# ---- written from the text alone ----
+
+
+@wrong("context_over_grid", "the weighted features are averaged over the regions")
+def context_mean_over_the_grid(weights, features):
+    return (weights.unsqueeze(-1) * features).mean(dim=(1, 2))
+
+
+@wrong("context_over_grid", "the axis of the columns is left over")
+def context_over_rows_only(weights, features):
+    return (weights[..., None] * features).sum(1)
+
+
+@wrong("context_over_grid", "only the region with the largest weight is taken")
+def context_largest_region(weights, features):
+    flat = features.flatten(1, 2)
+    best = weights.flatten(1).argmax(-1)
+    return torch.stack([flat[b, best[b]] for b in range(len(flat))])
+
+
+@wrong("pointing_accuracy", "words that name no region count as misses")
+def pointing_all_words(weights, gold):
+    return (weights.argmax(-1) == gold).float().mean().item()
+
+
+@wrong("pointing_accuracy", "each picture counts alike, however many words it has")
+def pointing_mean_of_captions(weights, gold):
+    shares = []
+    for w, g in zip(weights, gold, strict=True):
+        named = g >= 0
+        if named.any():
+            shares.append((w.argmax(-1) == g)[named].float().mean().item())
+    return sum(shares) / len(shares)
+
+
+@wrong("pointing_accuracy", "region 0 is left out, too")
+def pointing_region_zero_left_out(weights, gold):
+    hits = count = 0
+    for b in range(gold.shape[0]):
+        for i in range(gold.shape[1]):
+            if gold[b, i] > 0:
+                count += 1
+                hits += int(weights[b, i].argmax() == gold[b, i])
+    return hits / count
+
+
+@wrong("expected_gradient", "it is the plain mean over the places")
+def gradient_without_probability_weights(logits, rewards, baseline):
+    p = logits.softmax(0)
+    total = torch.zeros_like(logits)
+    for i in range(len(p)):
+        onehot = torch.zeros_like(p)
+        onehot[i] = 1
+        total = total + (rewards[i] - baseline) * (onehot - p)
+    return total / len(p)
+
+
+@wrong("expected_gradient", "the − p is missing in the gradient of log p")
+def gradient_without_minus_p(logits, rewards, baseline):
+    p = torch.softmax(logits, dim=0)
+    return p * (rewards - baseline)
+
+
+@wrong("expected_gradient", "it has the other sign")
+def gradient_downhill(logits, rewards, baseline):
+    p = torch.softmax(logits, dim=0)
+    return -p * (rewards - (p * rewards).sum())
+
+
+@wrong("straight_through", "hard comes out as it is, and no gradient reaches soft")
+def through_plain_hard(soft, hard):
+    return hard.detach().clone().requires_grad_()
+
+
+@wrong("straight_through", "soft is added and taken away, and its gradient with it")
+def through_nothing_detached(soft, hard):
+    return soft + (hard - soft)
+
+
+@wrong("straight_through", "the two are multiplied")
+def through_product(soft, hard):
+    return soft * hard
+
+
+@wrong("patches", "the rows of the picture are cut, not its squares: an axis is not moved")
+def patches_plain_reshape(pictures, size):
+    batch = pictures.shape[0]
+    return pictures.reshape(batch, -1, size * size)
+
+
+@wrong("patches", "the patches are counted down the columns")
+def patches_column_by_column(pictures, size):
+    batch, height, width = pictures.shape
+    found = []
+    for left in range(0, width, size):
+        for top in range(0, height, size):
+            found.append(pictures[:, top : top + size, left : left + size].reshape(batch, -1))
+    return torch.stack(found, dim=1)
+
+
+@wrong("patches", "the patches overlap")
+def patches_overlapping(pictures, size):
+    batch, height, width = pictures.shape
+    found = []
+    for top in range(height - size + 1):
+        for left in range(width - size + 1):
+            found.append(pictures[:, top : top + size, left : left + size].flatten(1))
+    return torch.stack(found, dim=1)
+
+
+@wrong("picture_of", "the patches are laid one behind the other: an axis is not moved")
+def picture_plain_reshape(patches, size, height, width):
+    return patches.reshape(len(patches), height, width)
+
+
+@wrong("picture_of", "the patches are put in down the columns")
+def picture_rows_and_columns_of_patches_exchanged(patches, size, height, width):
+    squares = patches.reshape(-1, width // size, height // size, size, size)
+    return squares.permute(0, 2, 3, 1, 4).reshape(-1, height, width)
+
+
+@wrong("picture_of", "each patch is put in with its rows for columns")
+def picture_every_patch_turned(patches, size, height, width):
+    out = patches.new_zeros(len(patches), height, width)
+    n = 0
+    for top in range(0, height, size):
+        for left in range(0, width, size):
+            out[:, top : top + size, left : left + size] = patches[:, n].reshape(-1, size, size).mT
+            n += 1
+    return out
+
+
+@wrong("grid_weights", "the softmax is taken along each row of the grid")
+def grid_softmax_last_axis(queries, keys):
+    scores = torch.einsum("bd,brcd->brc", queries, keys) / queries.shape[-1] ** 0.5
+    return scores.softmax(dim=-1)
+
+
+@wrong("grid_weights", "a softmax is taken along rows, and another one along columns")
+def grid_softmax_twice(queries, keys):
+    scores = torch.einsum("bd,brcd->brc", queries, keys) / queries.shape[-1] ** 0.5
+    return scores.softmax(dim=1).softmax(dim=2)
+
+
+@wrong("grid_weights", "the whole batch shares one softmax")
+def grid_one_sum_for_the_whole_batch(queries, keys):
+    scores = torch.einsum("bd,brcd->brc", queries, keys) / queries.shape[-1] ** 0.5
+    return scores.exp() / scores.exp().sum()

@@ -336,3 +336,109 @@ def torchs_own_module(x, W_q, W_k, W_v, W_o, heads, mask):
 
 
 wrong_value("right_without_its_head", 1 / 8, "that would be luck with eight symbols")
+
+
+# ---- written from the text alone ----
+
+
+@wrong("split_heads", "the split mixes the words")
+def split_view_straight(x, heads):
+    batch, n, d_model = x.shape
+    return x.reshape(batch, heads, n, d_model // heads)
+
+
+@wrong("split_heads", "the head axis stands behind the words")
+def split_head_axis_last_but_one(x, heads):
+    batch, n, d_model = x.shape
+    return x.reshape(batch, n, heads, d_model // heads)
+
+
+@wrong("split_heads", "the heads take turns at picking numbers")
+def split_every_other_number(x, heads):
+    return torch.stack([x[:, :, h::heads] for h in range(heads)], dim=1)
+
+
+wrong_value("head_shapes", [(2, 4, 10, 64), (2, 4, 10, 10), (2, 10, 64)], "queries: each head has all 64 numbers")
+wrong_value("head_shapes", [(2, 4, 10, 16), (2, 4, 10, 10), (2, 4, 10, 16)], "merged: the heads are still apart")
+
+
+@wrong("merge_heads", "the pieces are shuffled into each other")
+def merge_interleaved(x):
+    batch, heads, n, d_head = x.shape
+    return x.permute(0, 2, 3, 1).reshape(batch, n, heads * d_head)
+
+
+@wrong("merge_heads", "the heads are added up")
+def merge_sum_of_heads(x):
+    return x.sum(dim=1)
+
+
+def cut(x, heads):
+    batch, n, width = x.shape
+    return x.reshape(batch, n, heads, width // heads).transpose(1, 2)
+
+
+def glue(x):
+    return x.transpose(1, 2).flatten(2)
+
+
+@wrong("multi_head_attention", "the scores are divided by √d_model")
+def layer_root_of_d_model(x, W_q, W_k, W_v, W_o, heads, mask):
+    q, k, v = cut(x @ W_q, heads), cut(x @ W_k, heads), cut(x @ W_v, heads)
+    scores = q @ k.transpose(-2, -1) / x.shape[-1] ** 0.5
+    weights = scores.masked_fill(~mask, float("-inf")).softmax(-1).nan_to_num()
+    return glue(weights @ v) @ W_o, weights
+
+
+@wrong("multi_head_attention", "W_O is left out")
+def layer_without_W_o(x, W_q, W_k, W_v, W_o, heads, mask):
+    q, k, v = cut(x @ W_q, heads), cut(x @ W_k, heads), cut(x @ W_v, heads)
+    scores = q @ k.mT / q.shape[-1] ** 0.5
+    weights = scores.masked_fill(~mask, float("-inf")).softmax(-1).nan_to_num()
+    return glue(weights @ v), weights
+
+
+@wrong("multi_head_attention", "the matrices are transposed")
+def layer_like_linear(x, W_q, W_k, W_v, W_o, heads, mask):
+    d = x.shape[-1] // heads
+    outs, all_weights = [], []
+    mask = mask.expand(x.shape[0], heads, x.shape[1], x.shape[1])
+    for h in range(heads):
+        part = slice(h * d, (h + 1) * d)
+        q, k, v = (x @ W_q.T)[..., part], (x @ W_k.T)[..., part], (x @ W_v.T)[..., part]
+        s = (q @ k.mT / d**0.5).masked_fill(~mask[:, h], -torch.inf)
+        w = torch.nan_to_num(torch.softmax(s, -1))
+        outs.append(w @ v)
+        all_weights.append(w)
+    return torch.cat(outs, -1) @ W_o.T, torch.stack(all_weights, 1)
+
+
+wrong_value("cost_of_heads", [8 * 4 * 512 * 512, 80000], "parameters: each head is counted with matrices of full width")
+wrong_value("cost_of_heads", [1048576, 10000], "weights: those of one head are counted")
+wrong_value("cost_of_heads", [4 * 512 * 64, 80000], "parameters: that is one eighth of them")
+
+
+@wrong("leave_out_head", "numbers of the output are zeroed, not what the head found")
+def leave_out_zeroes_columns_of_W_o(found, W_o, gone):
+    d = found.shape[-1]
+    W = W_o.clone()
+    W[:, gone * d : (gone + 1) * d] = 0
+    return glue(found) @ W
+
+
+@wrong("leave_out_head", "a neighbouring head is left out")
+def leave_out_counted_from_one(found, W_o, gone):
+    silent = found.clone()
+    silent[:, gone - 1] = 0
+    return glue(silent) @ W_o
+
+
+@wrong("leave_out_head", "it changes its argument found in place")
+def leave_out_in_the_callers_tensor(found, W_o, gone):
+    found[:, gone, :, :] = 0
+    return glue(found) @ W_o
+
+
+wrong_value("right_without_its_head", 0.5, "one half would be luck with two symbols")
+wrong_value("right_without_its_head", 0.0, "there is a bar, though it is low")
+wrong_value("right_without_its_head", 1.0, "that is the other neighbour's bar")

@@ -393,3 +393,128 @@ wrong_value("words_held_softly", 21, "21 is not right")
 wrong_value("words_held_softly", 14, "14 is not right")
 wrong_value("feels", [["1", "0", "0", "0", "0"]] * 5, "['1', '0', '0', '0', '0'] is text")
 wrong_value("feels", [[1], [1, 1], [1, 1, 1], [1, 1, 1], [1, 1, 1]], "entry 1, [1], has 1 of 5 numbers")
+
+
+# ---- written from the text alone ----
+
+
+@wrong("rnn_step", "the logistic function stands in place of tanh")
+def step_sigmoid(x, state, W_x, W_h, b):
+    return torch.sigmoid(x @ W_x.T + state @ W_h.T + b)
+
+
+@wrong("rnn_step", "the bias comes after the tanh")
+def step_bias_after_tanh(x, state, W_x, W_h, b):
+    return torch.tanh(x @ W_x.T + state @ W_h.T) + b
+
+
+def one_step(x, state, W_x, W_h, b):
+    return torch.tanh(x @ W_x.T + state @ W_h.T + b)
+
+
+@wrong("read_batch", "padding is read as a vector of zeros")
+def read_masking_the_words(x, mask, W_x, W_h, b):
+    x = x * mask[:, :, None]
+    state = x.new_zeros(x.shape[0], b.shape[0])
+    states = []
+    for j in range(x.shape[1]):
+        state = one_step(x[:, j], state, W_x, W_h, b)
+        states.append(state)
+    return torch.stack(states, 1)
+
+
+@wrong("read_batch", "the state becomes zero at padding")
+def read_zero_at_padding(x, mask, W_x, W_h, b):
+    batch, n, _ = x.shape
+    out = x.new_zeros(batch, n, len(b))
+    for i in range(batch):
+        state = x.new_zeros(1, len(b))
+        for j in range(n):
+            if not mask[i, j]:
+                break
+            state = one_step(x[i, j][None], state, W_x, W_h, b)
+            out[i, j] = state[0]
+    return out
+
+
+@wrong("read_batch", "only the last state is returned")
+def read_only_last(x, mask, W_x, W_h, b):
+    state = x.new_zeros(len(x), len(b))
+    for j in range(x.shape[1]):
+        new = one_step(x[:, j], state, W_x, W_h, b)
+        m = mask[:, j].unsqueeze(1).to(x.dtype)
+        state = m * new + (1 - m) * state
+    return state
+
+
+wrong_value("feels", [[1, 1, 1, 0, 0]] * 5, "states feel words that they have not read")
+wrong_value(
+    "feels",
+    [[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [1, 1, 1, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0]],
+    "the states at padding feel nothing",
+)
+wrong_value(
+    "feels",
+    [[1, 0, 0, 0, 0], [0, 1, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 1, 0, 0], [0, 0, 1, 0, 0]],
+    "a state feels its own word only",
+)
+
+
+@wrong("teacher_forcing", "the end mark stands behind the padding")
+def forcing_end_glued_to_the_right(words):
+    batch = words.shape[0]
+    bos = torch.full((batch, 1), 1, dtype=words.dtype)
+    eos = torch.full((batch, 1), 2, dtype=words.dtype)
+    return torch.cat([bos, words], dim=1), torch.cat([words, eos], dim=1)
+
+
+@wrong("teacher_forcing", "the input of a shorter sentence holds its end mark")
+def forcing_marks_in_both_rows(words):
+    reads, writes = [], []
+    for row in words.tolist():
+        sentence = [w for w in row if w != 0]
+        full = [1] + sentence + [2] + [0] * (len(row) - len(sentence))
+        reads.append(full[:-1])
+        writes.append(full[1:])
+    return torch.tensor(reads), torch.tensor(writes)
+
+
+@wrong("teacher_forcing", "the end mark replaces the last word")
+def forcing_end_one_place_early(words):
+    batch, n = words.shape
+    reads = words.new_zeros(batch, n + 1)
+    writes = words.new_zeros(batch, n + 1)
+    for i in range(batch):
+        length = int((words[i] > 0).sum())
+        reads[i, 0] = 1
+        reads[i, 1:] = words[i]
+        writes[i, :n] = words[i]
+        writes[i, length - 1] = 2
+    return reads, writes
+
+
+@wrong("loss_per_word", "each sentence is averaged alone")
+def loss_mean_of_sentence_means(logits, words, mask):
+    log_p = logits.log_softmax(-1).gather(-1, words[..., None])[..., 0]
+    per_sentence = (-log_p * mask).sum(1) / mask.sum(1)
+    return per_sentence.mean()
+
+
+@wrong("loss_per_word", "a small number hides that a probability rounds to 0")
+def loss_epsilon_in_the_log(logits, words, mask):
+    probabilities = logits.softmax(-1)
+    right = probabilities.gather(-1, words[..., None])[..., 0]
+    return -((right + 1e-9).log() * mask).sum() / mask.sum()
+
+
+@wrong("loss_per_word", "padding is told by the number 0, not by the mask")
+def loss_ignore_zero(logits, words, mask):
+    return F.cross_entropy(logits.transpose(1, 2), words, ignore_index=0)
+
+
+wrong_value("words_held_64", 6, "perhaps the count starts at 0")
+wrong_value("words_held_256", 28, "four times the words were expected, and were not measured")
+wrong_value("words_held_256", 7, "that is the curve of 64 numbers")
+wrong_value("words_held_256", 20, "those are all words of the sentence")
+wrong_value("words_held_softly", 13, "that is the count with the scale of 0.3")
+wrong_value("words_held_softly", 20, "the sentence ends before the curve reaches one half")

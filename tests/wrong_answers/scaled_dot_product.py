@@ -359,3 +359,94 @@ wrong_value("cat_weights", torch.tensor([[0.28], [0.41], [0.30]]), "the numbers 
 wrong_value("cat_weights", [0.287, 0.405, 0.308], "entry 2 of [0.287, 0.405, 0.308] is not right")
 right_value("cat_score", Fraction(105, 100))
 right_value("cat_weights", [Decimal("0.28"), Decimal("0.41"), Decimal("0.30")])
+
+
+# ---- written from the text alone ----
+
+wrong_value("cat_score", 0.525, "that is divided by √d_k")
+wrong_value("cat_score", 1.7, "that is the sum of the numbers of cat")
+wrong_value("cat_score", 0.31, "that is cat · The")
+wrong_value("cat_weights", [0.24, 0.49, 0.27], "these are without √d_k")
+wrong_value("cat_weights", [0.17, 0.58, 0.25], "these are a plain ratio, not a softmax")
+wrong_value("cat_weights", [0.41, 0.28, 0.3], "the order is another one")
+
+
+@wrong("look", "the word itself is left out")
+def look_still_without_itself(words, who):
+    others = [i for i in range(len(words)) if i != who]
+    scores = words[others] @ words[who] / math.sqrt(words.shape[1])
+    weights = torch.softmax(scores, dim=0)
+    return weights @ words[others], weights
+
+
+@wrong("look", "the root is that of the number of words")
+def look_root_of_the_number_of_words(words, who):
+    scores = words @ words[who] / math.sqrt(len(words))
+    weights = scores.softmax(0)
+    return weights @ words, weights
+
+
+@wrong("look", "the weights are a plain ratio, not a softmax")
+def look_all_three_but_share_by_sum(words, who):
+    scores = torch.stack([words[who] @ w for w in words]) / words.shape[-1] ** 0.5
+    weights = scores / scores.sum()
+    return weights @ words, weights
+
+
+@wrong("masked_softmax", "a row with nothing to look at still gets weight")
+def masked_minus_a_billion(scores, mask):
+    return torch.softmax(scores + (~mask) * -1e9, dim=-1)
+
+
+@wrong("masked_softmax", "large scores overflow")
+def masked_by_hand_plain_exp(scores, mask):
+    e = torch.exp(scores) * mask
+    total = e.sum(-1, keepdim=True)
+    return torch.where(total > 0, e / total, torch.zeros_like(e))
+
+
+@wrong("masked_softmax", "a row with nothing to look at gives NaN")
+def masked_nan_to_num_missing(scores, mask):
+    scores = torch.where(mask, scores, -torch.inf)
+    scores = scores - scores.max(dim=-1, keepdim=True).values
+    e = scores.exp()
+    return e / e.sum(dim=-1, keepdim=True)
+
+
+@wrong("causal", "there is a row for each key")
+def causal_tril_square(queries, keys):
+    return torch.tril(torch.ones(keys, keys, dtype=torch.bool))[None, None]
+
+
+@wrong("causal", "no query may look at its own word")
+def causal_strictly_before(queries, keys):
+    mask = torch.zeros(1, 1, queries, keys, dtype=torch.bool)
+    for q in range(queries):
+        for k in range(keys):
+            if k < q + keys - queries:
+                mask[0, 0, q, k] = True
+    return mask
+
+
+@wrong("causal", "the result has the wrong shape (3, 3), not (1, 1, 3, 3)")
+def causal_numpy_first_at_first(queries, keys):
+    return np.tril(np.ones((queries, keys), dtype=bool))
+
+
+@wrong("scaled_attention", "the root is that of the number of keys")
+def attention_root_of_keys(query, key, value, mask):
+    scores = query @ key.transpose(-2, -1) / math.sqrt(key.shape[-2])
+    weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)
+    weights = torch.nan_to_num(weights)
+    return weights @ value, weights
+
+
+@wrong("scaled_attention", "the root comes after the softmax")
+def attention_scaled_after_softmax(query, key, value, mask):
+    scores = torch.einsum("bhqd,bhkd->bhqk", query, key)
+    weights = scores.masked_fill(~mask, float("-inf")).softmax(-1) / query.shape[-1] ** 0.5
+    weights = torch.nan_to_num(weights)
+    return weights @ value, weights
+
+
+wrong_value("saturated_at", 1024, "it is above 0.9 before that")

@@ -297,3 +297,136 @@ def emptiness_by_the_sum(weights, values):
     a = weights @ values
     shares = weights * (a @ values.T) / a.square().sum(-1, keepdim=True)
     return torch.where(a.sum(-1, keepdim=True) == 0, 0, shares)
+
+
+# ---- written from the text alone ----
+
+
+@wrong("dropped", "it is divided by share")
+def dropped_divides_by_share(x, kept, share, training):
+    if not training:
+        return x
+    if share == 0:
+        return x
+    return x * kept / share
+
+
+@wrong("dropped", "it scales at inference instead of in training")
+def dropped_scales_at_inference(x, kept, share, training):
+    if training:
+        return x * kept
+    return x * (1 - share)
+
+
+@wrong("dropped", "a share of 1 gives NaN or an error")
+def dropped_nan_when_all_are_gone(x, kept, share, training):
+    if not training:
+        return x
+    return x * kept / torch.tensor(1 - share)
+
+
+wrong_value("layers_for_hops", [1, 2, 3, 4, 7, 8], "one layer for each hop")
+wrong_value(
+    "layers_for_hops", [1, 2, 3, 3, 4, 4], "the chains double, but what the question has read already is left out"
+)
+
+
+@wrong("weight_at", "only padded words that look are left out")
+def weight_only_the_looker_is_a_word(weights, words, offset):
+    n = weights.shape[-1]
+    total = weights.new_zeros(weights.shape[1])
+    count = 0
+    for b in range(weights.shape[0]):
+        for i in range(n):
+            j = i + offset
+            if words[b, i] and 0 <= j < n:
+                total = total + weights[b, :, i, j]
+                count += 1
+    return total / count if count else total
+
+
+@wrong("cut_a_head", "it changes its argument W in place")
+def cut_columns_in_place(W, head, heads):
+    size = W.shape[1] // heads
+    W[:, head * size : (head + 1) * size] = 0
+    return W
+
+
+@wrong("cut_a_head", "rows are cut, not columns")
+def cut_rows_of_a_copy(W, head, heads):
+    size = W.shape[0] // heads
+    W = W.clone()
+    W[head * size : (head + 1) * size, :] = 0
+    return W
+
+
+@wrong("cut_a_head", "the other heads are cut")
+def cut_keeps_only_that_head(W, head, heads):
+    size = W.shape[1] // heads
+    new = torch.zeros_like(W)
+    new[:, head * size : (head + 1) * size] = W[:, head * size : (head + 1) * size]
+    return new
+
+
+wrong_value("right_after_the_cut", [1.0, 0.1], "that is the other head, or the two numbers are swapped")
+wrong_value("right_after_the_cut", [0.0, 1.0], "nothing is left of one")
+wrong_value("right_after_the_cut", [0.5, 0.5], "half of it is left")
+
+
+@wrong("hiding_costs", "words stay hidden once they were")
+def hiding_one_after_another(log_probability, words, unk):
+    whole = log_probability(words)
+    hidden = words.clone()
+    costs = []
+    for i in range(len(words)):
+        hidden[i] = unk
+        costs.append(whole - log_probability(hidden))
+    return torch.tensor([float(c) for c in costs])
+
+
+@wrong("hiding_costs", "probabilities are subtracted")
+def hiding_probabilities_not_logs(log_probability, words, unk):
+    whole = math.exp(float(log_probability(words)))
+    costs = []
+    for i in range(len(words)):
+        hidden = words.clone()
+        hidden[i] = unk
+        costs.append(whole - math.exp(float(log_probability(hidden))))
+    return torch.tensor(costs)
+
+
+@wrong("hiding_costs", "the word is taken out, not replaced")
+def hiding_by_leaving_out(log_probability, words, unk):
+    whole = log_probability(words)
+    costs = []
+    for i in range(len(words)):
+        rest = torch.cat([words[:i], words[i + 1 :]])
+        costs.append(whole - log_probability(rest))
+    return torch.stack([torch.as_tensor(c) for c in costs])
+
+
+@wrong("word_shares", "it compares lengths and forgets directions")
+def shares_by_length_of_the_piece(weights, values):
+    norms = values.norm(dim=-1)
+    pieces = weights * norms
+    total = pieces.sum(-1, keepdim=True)
+    return torch.where(total > 0, pieces / total, torch.zeros_like(pieces))
+
+
+@wrong("word_shares", "it is divided by ‖a‖, not by ‖a‖²")
+def shares_over_the_norm_not_its_square(weights, values):
+    out = torch.zeros_like(weights)
+    for q in range(weights.shape[0]):
+        a = weights[q] @ values
+        if a.norm() == 0:
+            continue
+        for k in range(weights.shape[1]):
+            out[q, k] = weights[q, k] * (values[k] @ a) / a.norm()
+    return out
+
+
+@wrong("word_shares", "a query that looks at nothing gives NaN")
+def shares_nan_where_nothing(weights, values):
+    a = weights @ values
+    pieces = weights[:, :, None] * values[None]
+    return (pieces * a[:, None]).sum(-1) / (a**2).sum(-1, keepdim=True)

@@ -339,3 +339,109 @@ def a_short_table(x, start):
     n, d = x.shape[1:]
     angles = torch.arange(50.0)[:, None] / 10_000 ** (torch.arange(0, d, 2) / d)
     return x + torch.stack([angles.sin(), angles.cos()], -1).flatten(1)[start : start + n]
+
+
+# ---- written from the text alone ----
+
+
+@wrong("add_positions", "all sines stand first, then all cosines")
+def positions_sines_then_cosines(x, start):
+    n, d = x.shape[1:]
+    p = torch.arange(start, start + n, dtype=x.dtype)[:, None]
+    i = torch.arange(d // 2, dtype=x.dtype)
+    angles = p / 10000 ** (2 * i / d)
+    return x + torch.cat([angles.sin(), angles.cos()], dim=-1)
+
+
+@wrong("add_positions", "start is not used")
+def positions_from_zero(x, start):
+    batch, n, d = x.shape
+    code = torch.zeros(n, d, dtype=x.dtype)
+    for p in range(n):
+        for i in range(d // 2):
+            angle = p / 10000 ** (2 * i / d)
+            code[p, 2 * i] = math.sin(angle)
+            code[p, 2 * i + 1] = math.cos(angle)
+    return x + code
+
+
+@wrong("add_positions", "the exponent counts columns, not clocks")
+def positions_exponent_of_the_place_in_the_vector(x, start):
+    batch, n, d = x.shape
+    code = np.zeros((n, d))
+    for p in range(n):
+        for j in range(d):
+            angle = (start + p) / 10000 ** (2 * j / d)
+            code[p, j] = np.sin(angle) if j % 2 == 0 else np.cos(angle)
+    return x + torch.from_numpy(code).to(x.dtype)
+
+
+@wrong("layer_norm", "the squares are divided by d − 1")
+def norm_unbiased_left_in(x, gain, bias, epsilon):
+    mean = x.mean(-1, keepdim=True)
+    variance = x.var(-1, keepdim=True)
+    return gain * (x - mean) / torch.sqrt(variance + epsilon) + bias
+
+
+@wrong("layer_norm", "epsilon stands outside the root")
+def norm_epsilon_still_outside(x, gain, bias, epsilon):
+    mean = x.mean(-1, keepdim=True)
+    root = x.std(-1, keepdim=True, unbiased=False)
+    return gain * (x - mean) / (root + epsilon) + bias
+
+
+@wrong("pre_norm_layer", "the norm comes after the sum, which is post-norm")
+def layer_post_norm(x, mask, attend, feed, norm_1, norm_2):
+    x = norm_1(x + attend(x, mask))
+    return norm_2(x + feed(x))
+
+
+@wrong("pre_norm_layer", "the residual adds the normed vector")
+def layer_adds_the_normed(x, mask, attend, feed, norm_1, norm_2):
+    y = norm_1(x)
+    y = y + attend(y, mask)
+    z = norm_2(y)
+    return z + feed(z)
+
+
+@wrong("pre_norm_layer", "the second sum goes back to the layer's input")
+def layer_second_part_adds_to_the_first_input(x, mask, attend, feed, norm_1, norm_2):
+    a = x + attend(norm_1(x), mask)
+    f = feed(norm_2(a))
+    return x + f
+
+
+@wrong("three_masks", "the decoder may look at padding")
+def masks_decoder_only_causal(source, target, pad):
+    english = (source != pad)[:, None, None, :]
+    m = target.shape[1]
+    causal = torch.tril(torch.ones(m, m)).bool()[None, None]
+    return english, causal, english
+
+
+@wrong("three_masks", "True and False are exchanged")
+def masks_true_means_closed(source, target, pad):
+    english = (source == pad)[:, None, None]
+    french = (target == pad)[:, None, None]
+    later = torch.triu(torch.ones(target.shape[1], target.shape[1]), diagonal=1).bool()
+    return english, french | later, english
+
+
+@wrong("three_masks", "cross-attention closes the target's padding")
+def masks_cross_with_french_columns(source, target, pad):
+    english = (source != pad)[:, None, None, :]
+    french = (target != pad)[:, None, None, :]
+    causal = torch.ones(target.size(1), target.size(1), dtype=torch.bool).tril()
+    return english, french & causal, french
+
+
+wrong_value("decoder_layer_size", 4 * (32 * 32 + 32) + 32 * 64 + 64 + 64 * 32 + 32 + 2 * 64, "that is an encoder layer")
+wrong_value("decoder_layer_size", 2 * 4 * 32 * 32 + 2 * 32 * 64, "that is without any bias or norm")
+wrong_value(
+    "decoder_layer_size",
+    8 * (32 * 32 + 32) + 32 * 64 + 64 + 64 * 32 + 32 + 2 * 64,
+    "as many numbers are missing as one norm has",
+)
+wrong_value("cross_shape", (5, 4, 9, 6), "rows and columns are exchanged")
+wrong_value("cross_shape", (5, 6, 9), "the heads are missing")
+wrong_value("cross_shape", (5, 4, 6, 6), "those are the weights of the decoder's self-attention")

@@ -284,3 +284,121 @@ def greedy_with_a_tensor(scores, start, end, limit):
 def cuts_the_vocabulary(logits, words, pad):
     logits = logits[:, :-1, : int(words.max()) + 1]
     return F.cross_entropy(logits.flatten(0, 1), words[:, 1:].flatten(), ignore_index=pad)
+
+
+# ---- written from the text alone ----
+
+
+@wrong("next_word_loss", "the loss is not shifted")
+def loss_of_the_same_word(logits, words, pad):
+    return F.cross_entropy(logits.transpose(1, 2), words, ignore_index=pad)
+
+
+@wrong("next_word_loss", "padding is counted")
+def loss_padding_counted(logits, words, pad):
+    return F.cross_entropy(logits[:, :-1].flatten(0, 1), words[:, 1:].flatten())
+
+
+@wrong("next_word_loss", "it is the mean of the sentences' means")
+def loss_sum_over_sentences(logits, words, pad):
+    total = 0.0
+    for b in range(len(words)):
+        sentence, count = 0.0, 0
+        for t in range(words.shape[1] - 1):
+            if words[b, t + 1] != pad:
+                sentence -= logits[b, t].log_softmax(0)[words[b, t + 1]]
+                count += 1
+        if count:
+            total += sentence / count
+    return total / len(words)
+
+
+@wrong("greedy_words", "the end mark is left out")
+def greedy_end_dropped(scores, start, end, limit):
+    words = [start]
+    for _ in range(limit):
+        best = scores(words).argmax().item()
+        if best == end:
+            break
+        words.append(best)
+    return words[1:]
+
+
+@wrong("greedy_words", "the model is handed the last word alone")
+def greedy_only_last_word_told(scores, start, end, limit):
+    word, written = start, []
+    while len(written) < limit:
+        word = int(torch.argmax(scores([word])))
+        written.append(word)
+        if word == end:
+            return written
+    return written
+
+
+@wrong("beam_words", "short sentences are favoured")
+def beam_ranks_by_the_sum(log_p, start, end, width, limit):
+    beams = [([], 0.0)]
+    for _ in range(limit):
+        grown = []
+        for words, total in beams:
+            if words and words[-1] == end:
+                grown.append((words, total))
+                continue
+            for word, gain in enumerate(log_p([start] + words).tolist()):
+                grown.append((words + [word], total + gain))
+        grown.sort(key=lambda pair: pair[1], reverse=True)
+        beams = grown[:width]
+        if all(words[-1] == end for words, _ in beams):
+            break
+    return beams[0][0]
+
+
+@wrong("beam_words", "the search stops at the first finished sentence")
+def beam_stops_at_the_first_end(log_p, start, end, width, limit):
+    beams = [([], 0.0)]
+    for _ in range(limit):
+        grown = []
+        for words, total in beams:
+            for word, gain in enumerate(log_p([start, *words]).tolist()):
+                grown.append(([*words, word], total + gain))
+        beams = sorted(grown, key=lambda b: b[1] / len(b[0]), reverse=True)[:width]
+        for words, _ in beams:
+            if words[-1] == end:
+                return words
+    return beams[0][0]
+
+
+@wrong("beam_words", "the start mark is counted in the length")
+def beam_with_the_start_mark_counted(log_p, start, end, width, limit):
+    beams = [([start], 0.0)]
+    for _ in range(limit):
+        candidates = []
+        for words, total in beams:
+            if words[-1] == end:
+                candidates.append((words, total))
+            else:
+                p = log_p(words)
+                for w in range(len(p)):
+                    candidates.append((words + [w], total + float(p[w])))
+        candidates.sort(key=lambda c: c[1] / len(c[0]), reverse=True)
+        beams = candidates[:width]
+        if all(words[-1] == end for words, _ in beams):
+            break
+    return beams[0][0][1:]
+
+
+wrong_value("half_temperature", 0.5, "that is the share, not the temperature")
+wrong_value("best_without", 1 / 6, "that would be all six cards")
+wrong_value("best_without", 0.5, "that would be one of two")
+wrong_value("best_without", 1.0, "that needs the places")
+
+
+@wrong("part_is_worth", "the differences are averaged")
+def worth_mean_over_seeds(train, share_right, seeds):
+    diffs = [share_right(train(True, s), "new") - share_right(train(False, s), "new") for s in seeds]
+    return sum(diffs) / len(diffs)
+
+
+wrong_value("positions_are_worth", 0.2, "that is the share without positions")
+wrong_value("positions_are_worth", 80, "that is in percent")
+wrong_value("positions_are_worth", 1.0, "that is the share with positions")
