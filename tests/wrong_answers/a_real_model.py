@@ -607,3 +607,69 @@ def embed_sorted_by_length(model, sentences):
 wrong_value("adjusted_numbers", 6 * 4 * (384 + 384), "only A or only B is counted, or only the query or the value")
 wrong_value("adjusted_numbers", 6 * 2 * 8 * (384 + 384), "that is twice as many")
 wrong_value("adjusted_numbers", 6 * 2 * 384 * 384, "all numbers of the matrices are counted")
+
+
+@wrong("split_word", "pieces are looked up without ##, and come out without it")
+def split_looks_up_without_marks(word, known):
+    out, start = ([], 0)
+    while start < len(word):
+        for end in range(len(word), start, -1):
+            if word[start:end] in known:
+                out.append(word[start:end])
+                start = end
+                break
+        else:
+            return ["[UNK]"]
+    return out
+
+
+@wrong("split_word", "a shorter piece is tried where the longest leads nowhere")
+def split_gives_back(word, known):
+
+    def go(rest, mark):
+        if not rest:
+            return []
+        for end in range(len(rest), 0, -1):
+            if mark + rest[:end] in known:
+                more = go(rest[end:], "##")
+                if more is not None:
+                    return [mark + rest[:end], *more]
+        return None
+
+    return go(word, "") or ["[UNK]"]
+
+
+@wrong("nearest", "a cosine is taken without its sign")
+def nearest_without_sign(query, vectors, k):
+    return F.cosine_similarity(vectors, query[None]).abs().topk(k).indices.tolist()
+
+
+@wrong("nearest", "the distance is taken, not the cosine")
+def nearest_by_distance(query, vectors, k):
+    return (vectors - query).norm(dim=1).argsort()[:k].tolist()
+
+
+@wrong("nearest", "vectors are counted from 1")
+def nearest_counted_from_one(query, vectors, k):
+    return [i + 1 for i in F.cosine_similarity(vectors, query[None]).topk(k).indices.tolist()]
+
+
+@wrong("merged", "the numbers that go in are taken for r")
+def merged_numbers_in_for_r(weight, down, up, alpha):
+    return weight + alpha / down.shape[1] * (up @ down)
+
+
+@wrong("embed", "all sentences are cut off at the shortest")
+def embed_cut_at_the_shortest(model, sentences):
+    n = min(len(s) for s in sentences)
+    return model(torch.tensor([s[:n] for s in sentences]), None)[0].mean(1)
+
+
+@wrong("sentence_vector", "it is a sum, not a mean")
+def vector_a_sum(states, mask):
+    return (states * mask[:, :, None]).sum(1)
+
+
+@wrong("sentence_vector", "all sentences are thrown together")
+def vector_all_thrown_together(states, mask):
+    return states[mask].mean(0).expand(len(states), -1)

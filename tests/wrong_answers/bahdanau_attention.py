@@ -408,3 +408,16 @@ def aer_divides_by_possible(proposed, sure, possible):
 wrong_value("hiding_cost", 0.1, "that word would hardly be missed")
 wrong_value("hiding_cost", 0.05, "that word would hardly be missed")
 wrong_value("hiding_cost", -3.1, "the sign is the wrong way round")
+
+
+@wrong("attend_to", "a sentence of no words gives equal weights")
+def attend_minus_a_billion_and_no_words(scores, states, lengths):
+    words = torch.arange(scores.shape[1]) < lengths[:, None]
+    w = torch.where(words, scores, torch.full_like(scores, -1000000000.0)).softmax(-1)
+    return ((w[:, :, None] * states).sum(1), w)
+
+
+@wrong("every_step", "the penalty is finite, and large scores pass it")
+def steps_minus_a_billion(scores, states, mask):
+    w = scores.masked_fill(~mask.unsqueeze(1), -1000000000.0).softmax(-1)
+    return (w @ states, w)

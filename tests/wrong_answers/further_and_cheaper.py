@@ -701,3 +701,36 @@ def write_on_place_counted_after(x, past, W_q, W_k, W_v):
 wrong_value("known_up_to", [7, 13, 13, 20], "these are the first places without the name")
 wrong_value("known_up_to", [8, 16, 14, 19], "every layer leads a whole window back")
 wrong_value("known_up_to", [3, 3, 6, 19], "that is what one layer sees")
+
+
+@wrong("merge_tiles", "the exponent has the wrong sign")
+def tiles_exponent_turned(tile, other):
+    m = torch.maximum(tile[0], other[0])
+    a, b = ((m - tile[0]).exp(), (m - other[0]).exp())
+    return (m, a * tile[1] + b * other[1], a[:, None] * tile[2] + b[:, None] * other[2])
+
+
+@wrong("linear_step", "the output is not divided")
+def linear_undivided(S, z, query, key, value):
+    q, k = (F.elu(query) + 1, F.elu(key) + 1)
+    S, z = (S + torch.outer(k, value), z + k)
+    return (S, z, q @ S)
+
+
+@wrong("linear_step", "φ is relu")
+def linear_relu(S, z, query, key, value):
+    q, k = (F.relu(query), F.relu(key))
+    S, z = (S + torch.outer(k, value), z + k)
+    return (S, z, q @ S / (q @ z))
+
+
+@wrong("cache_bytes", "a set has as many numbers as the whole model")
+def cache_whole_vectors(words, layers, heads, sets, model_size, bits):
+    return 2 * words * layers * sets * model_size * bits / 8
+
+
+@wrong("alibi", "the slopes are those of eight heads")
+def alibi_slopes_of_eight_heads(heads, queries, keys):
+    m = torch.tensor([2.0 ** (-h) for h in range(1, heads + 1)])
+    i = torch.arange(keys - queries, keys)
+    return -m[:, None, None] * (i[:, None] - torch.arange(keys)).abs()

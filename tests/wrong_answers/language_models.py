@@ -614,3 +614,95 @@ def go_on_without_the_residual(x, past, layers, codes):
 wrong_value("copied_at_18", [1.0, 1.0], "both go on copying")
 wrong_value("copied_at_18", [1.0, 0.0], "the two are swapped")
 wrong_value("looks_at_18", [0.9, 0.0, 0.0], "these are the three numbers of A")
+
+
+@wrong("merge_step", "a pair counts once in a piece, however often it stands there")
+def merge_pair_once_a_piece(pieces, new):
+    c = Counter()
+    for t, k in pieces:
+        for p in set(zip(t, t[1:], strict=False)):
+            c[p] += k
+    best = min(c, key=lambda p: (-c[p], p))
+    after = []
+    for t, k in pieces:
+        o, i = ([], 0)
+        while i < len(t):
+            if tuple(t[i : i + 2]) == best:
+                o.append(new)
+                i += 2
+            else:
+                o.append(t[i])
+                i += 1
+        after.append((o, k))
+    return (best, after)
+
+
+@wrong("merge_step", "of equally frequent pairs the larger is taken")
+def merge_ties_to_the_larger(pieces, new):
+    c = Counter()
+    for t, k in pieces:
+        for p in zip(t, t[1:], strict=False):
+            c[p] += k
+    best = max(c, key=lambda p: (c[p], p))
+    after = []
+    for t, k in pieces:
+        o, i = ([], 0)
+        while i < len(t):
+            if tuple(t[i : i + 2]) == best:
+                o.append(new)
+                i += 2
+            else:
+                o.append(t[i])
+                i += 1
+        after.append((o, k))
+    return (best, after)
+
+
+@wrong("masked_loss", "it is the mean of the texts' means")
+def masked_mean_of_text_means(logits, words, mask):
+    losses = F.cross_entropy(logits[:, :-1].transpose(1, 2), words[:, 1:], reduction="none")
+    per = []
+    for r, m in zip(losses, mask[:, 1:] & mask[:, :-1], strict=False):
+        if m.any():
+            per.append(r[m].mean())
+    return torch.stack(per).mean()
+
+
+@wrong("top_p", "a word is kept although the share is reached before it")
+def top_p_one_more_at_the_share(p, share):
+    d, o = p.sort(-1, descending=True)
+    k = d.cumsum(-1) - d <= share
+    r = torch.zeros_like(p).scatter(-1, o, d * k)
+    return r / r.sum(-1, keepdim=True)
+
+
+@wrong("top_p", "what is kept does not sum to 1")
+def top_p_not_divided_again(p, share):
+    d, o = p.sort(-1, descending=True)
+    return torch.zeros_like(p).scatter(-1, o, d.masked_fill(d.cumsum(-1) - d >= share, 0))
+
+
+@wrong("go_on", "the scores are divided by √d, not by √k")
+def go_on_root_of_d(x, past, layers, codes):
+    s, m = (past[0][0].shape[0], len(x))
+    x = x + codes[s : s + m]
+    sees = torch.ones(m, s + m, dtype=torch.bool).tril(s)
+    new = []
+    for (q, k, v), (K, V) in zip(layers, past, strict=False):
+        K, V = (torch.cat([K, x @ k]), torch.cat([V, x @ v]))
+        new.append((K, V))
+        x = x + (x @ q @ K.T / x.shape[1] ** 0.5).masked_fill(~sees, -torch.inf).softmax(-1) @ V
+    return (x, new)
+
+
+@wrong("go_on", "the triangle of the mask begins at the first token, not at the first new one")
+def go_on_triangle_from_the_first(x, past, layers, codes):
+    s, m = (past[0][0].shape[0], len(x))
+    x = x + codes[s : s + m]
+    sees = torch.ones(m, s + m, dtype=torch.bool).tril()
+    new = []
+    for (q, k, v), (K, V) in zip(layers, past, strict=False):
+        K, V = (torch.cat([K, x @ k]), torch.cat([V, x @ v]))
+        new.append((K, V))
+        x = x + (x @ q @ K.T / K.shape[1] ** 0.5).masked_fill(~sees, -torch.inf).softmax(-1) @ V
+    return (x, new)

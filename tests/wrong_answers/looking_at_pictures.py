@@ -429,3 +429,21 @@ def grid_softmax_twice(queries, keys):
 def grid_one_sum_for_the_whole_batch(queries, keys):
     scores = torch.einsum("bd,brcd->brc", queries, keys) / queries.shape[-1] ** 0.5
     return scores.exp() / scores.exp().sum()
+
+
+@wrong("expected_gradient", "the weighted gradients are averaged once more")
+def gradient_averaged_twice(logits, rewards, baseline):
+    p = logits.softmax(0)
+    return ((p * (rewards - baseline))[:, None] * (torch.eye(len(p), dtype=p.dtype) - p)).mean(0)
+
+
+@wrong("straight_through", "the gradient has the other sign")
+def through_with_the_other_sign(soft, hard):
+    return hard + (soft.detach() - soft)
+
+
+@wrong("patches", "the points of a patch are not neighbours")
+def patches_split_the_wrong_way_round(pictures, size):
+    b, h, w = pictures.shape
+    x = pictures.reshape(b, size, h // size, size, w // size)
+    return x.permute(0, 2, 4, 1, 3).reshape(b, -1, size * size)

@@ -442,3 +442,11 @@ def leave_out_in_the_callers_tensor(found, W_o, gone):
 wrong_value("right_without_its_head", 0.5, "one half would be luck with two symbols")
 wrong_value("right_without_its_head", 0.0, "there is a bar, though it is low")
 wrong_value("right_without_its_head", 1.0, "that is the other neighbour's bar")
+
+
+@wrong("leave_out_head", "the heads behind it move up")
+def leave_out_by_moving_up(found, W_o, gone):
+    d = found.shape[-1]
+    rest = torch.cat([found[:, :gone], found[:, gone + 1 :]], 1)
+    W = W_o[: rest.shape[1] * d]
+    return rest.transpose(1, 2).flatten(2) @ W

@@ -518,3 +518,37 @@ wrong_value("words_held_256", 7, "that is the curve of 64 numbers")
 wrong_value("words_held_256", 20, "those are all words of the sentence")
 wrong_value("words_held_softly", 13, "that is the count with the scale of 0.3")
 wrong_value("words_held_softly", 20, "the sentence ends before the curve reaches one half")
+
+
+@wrong("read_batch", "the sentence is read from right to left")
+def read_from_right_to_left(x, mask, W_x, W_h, b):
+    state = x.new_zeros(len(x), len(b))
+    out = []
+    for j in reversed(range(x.shape[1])):
+        new = torch.tanh(x[:, j] @ W_x.T + state @ W_h.T + b)
+        state = torch.where(mask[:, j, None], new, state)
+        out.append(state)
+    return torch.stack(out[::-1], 1)
+
+
+@wrong("read_batch", "padding in one sentence stops them all")
+def read_stops_for_all(x, mask, W_x, W_h, b):
+    state = x.new_zeros(len(x), len(b))
+    out = []
+    for j in range(x.shape[1]):
+        if mask[:, j].all():
+            state = torch.tanh(x[:, j] @ W_x.T + state @ W_h.T + b)
+        out.append(state)
+    return torch.stack(out, 1)
+
+
+@wrong("loss_per_word", "a small number hides that a probability rounds to 0")
+def loss_clamped_probabilities(logits, words, mask):
+    p = logits.softmax(-1).gather(-1, words[..., None])[..., 0]
+    return -p.clamp(min=1e-30).log()[mask].mean()
+
+
+@wrong("loss_per_word", "the log is taken of a probability that rounds to 0 or is NaN")
+def loss_softmax_written_out(logits, words, mask):
+    p = torch.exp(logits) / torch.exp(logits).sum(-1, keepdim=True)
+    return -torch.log(p.gather(-1, words[..., None])[..., 0][mask]).mean()

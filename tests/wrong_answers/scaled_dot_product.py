@@ -450,3 +450,16 @@ def attention_scaled_after_softmax(query, key, value, mask):
 
 
 wrong_value("saturated_at", 1024, "it is above 0.9 before that")
+
+
+@wrong("masked_softmax", "the penalty is finite, and some scores reach it")
+def masked_lowest_number_then_zeroed(scores, mask):
+    low = torch.finfo(scores.dtype).min
+    return scores.masked_fill(~mask, low).softmax(-1) * mask
+
+
+@wrong("scaled_attention", "the root is that of the values' size")
+def attention_root_of_the_values(query, key, value, mask):
+    s = query @ key.mT / value.shape[-1] ** 0.5
+    w = s.masked_fill(~mask, -torch.inf).softmax(-1).nan_to_num()
+    return (w @ value, w)

@@ -430,3 +430,41 @@ def shares_nan_where_nothing(weights, values):
     a = weights @ values
     pieces = weights[:, :, None] * values[None]
     return (pieces * a[:, None]).sum(-1) / (a**2).sum(-1, keepdim=True)
+
+
+@wrong("weight_at", "it divides by the number of all words")
+def weight_divided_by_all_words(weights, words, offset):
+    n = weights.shape[-1]
+    t = weights.new_zeros(weights.shape[1])
+    for b in range(len(words)):
+        for i in range(n):
+            if words[b, i] and 0 <= i + offset < n and words[b, i + offset]:
+                t += weights[b, :, i, i + offset]
+    return t / max(1, int(words.sum()))
+
+
+@wrong("cut_a_head", "it changes its argument W in place")
+def cut_a_slice_is_no_copy(W, head, heads):
+    W = W[:]
+    size = W.shape[1] // heads
+    W[:, head * size : (head + 1) * size] = 0
+    return W
+
+
+@wrong("cut_a_head", "the size of a head is taken from the rows")
+def cut_columns_by_the_size_of_rows(W, head, heads):
+    W = W.clone()
+    size = W.shape[0] // heads
+    W[:, head * size : (head + 1) * size] = 0
+    return W
+
+
+@wrong("hiding_costs", "all words but one are hidden")
+def hiding_all_but_one(log_probability, words, unk):
+    whole = log_probability(words)
+    out = []
+    for i in range(len(words)):
+        h = torch.full_like(words, unk)
+        h[i] = words[i]
+        out.append(whole - log_probability(h))
+    return torch.stack(out)

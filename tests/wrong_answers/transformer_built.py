@@ -445,3 +445,32 @@ wrong_value(
 wrong_value("cross_shape", (5, 4, 9, 6), "rows and columns are exchanged")
 wrong_value("cross_shape", (5, 6, 9), "the heads are missing")
 wrong_value("cross_shape", (5, 4, 6, 6), "those are the weights of the decoder's self-attention")
+
+
+@wrong("pre_norm_layer", "the first norm is used twice")
+def layer_first_norm_twice(x, mask, attend, feed, norm_1, norm_2):
+    x = x + attend(norm_1(x), mask)
+    return x + feed(norm_1(x))
+
+
+@wrong("pre_norm_layer", "the feed-forward part reads the layer's input")
+def layer_both_parts_read_the_input(x, mask, attend, feed, norm_1, norm_2):
+    return x + attend(norm_1(x), mask) + feed(norm_2(x))
+
+
+@wrong("three_masks", "padding is taken to be 0")
+def masks_padding_is_zero(source, target, pad):
+    e = (source != 0)[:, None, None]
+    f = (target != 0)[:, None, None]
+    return (e, f & torch.ones(target.shape[1], target.shape[1], dtype=torch.bool).tril(), e)
+
+
+@wrong("three_masks", "the rows of padding are closed too")
+def masks_rows_of_padding_closed(source, target, pad):
+    s, t = (source != pad, target != pad)
+    c = torch.ones(target.shape[1], target.shape[1], dtype=torch.bool).tril()
+    return (
+        s[:, None, :, None] & s[:, None, None],
+        t[:, None, :, None] & t[:, None, None] & c,
+        t[:, None, :, None] & s[:, None, None],
+    )

@@ -402,3 +402,42 @@ def worth_mean_over_seeds(train, share_right, seeds):
 wrong_value("positions_are_worth", 0.2, "that is the share without positions")
 wrong_value("positions_are_worth", 80, "that is in percent")
 wrong_value("positions_are_worth", 1.0, "that is the share with positions")
+
+
+@wrong("next_word_loss", "padding is looked for among the words that are read")
+def loss_masked_by_what_is_read(logits, words, pad):
+    losses = F.cross_entropy(logits[:, :-1].transpose(1, 2), words[:, 1:], reduction="none")
+    m = words[:, :-1] != pad
+    return (losses * m).sum() / m.sum()
+
+
+@wrong("next_word_loss", "it divides by one word too many in each sentence")
+def loss_divided_by_all_words(logits, words, pad):
+    losses = F.cross_entropy(logits[:, :-1].transpose(1, 2), words[:, 1:], reduction="none", ignore_index=pad)
+    return losses.sum() / (words != pad).sum()
+
+
+@wrong("greedy_words", "the start mark is counted as a written word")
+def greedy_start_counted_in_the_limit(scores, start, end, limit):
+    words = [start]
+    while words[-1] != end and len(words) < limit:
+        words.append(scores(words).argmax().item())
+    return words[1:]
+
+
+@wrong("beam_words", "unfinished sentences may not win")
+def beam_finished_set_aside(log_p, start, end, width, limit):
+    kept, done = ([([], 0.0)], [])
+    for _ in range(limit):
+        grown = [([*w, i], t + g) for w, t in kept for i, g in enumerate(log_p([start, *w]).tolist())]
+        grown = sorted(grown, key=lambda o: o[1] / len(o[0]), reverse=True)[:width]
+        done += [o for o in grown if o[0][-1] == end]
+        kept = [o for o in grown if o[0][-1] != end]
+        if not kept:
+            break
+    return max(done or kept, key=lambda o: o[1] / len(o[0]))[0]
+
+
+@wrong("part_is_worth", "it is measured on the training rows")
+def worth_on_training_rows(train, share_right, seeds):
+    return [share_right(train(True, s), "training") - share_right(train(False, s), "training") for s in seeds]
