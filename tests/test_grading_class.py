@@ -171,7 +171,7 @@ def wanted_of_sent(course, number, softmax, result):
 
 MARK = f"of-the-class-{os.getpid()}"
 VARIABLE = "LC_COURSE_CLASS"  # is passed on to kernels
-HELPED = f"import helper, json, os\nsaid = [helper.value, os.environ['{VARIABLE}']]"
+HELPED = f"import helper, json, os\nsaid = [helper.value, os.environ['{VARIABLE}'], len(os.sched_getaffinity(0))]"
 TRIES_MORE = () if sandbox.missing() else ("calls", "helped", "leaves", "places")
 
 
@@ -330,8 +330,8 @@ def test_calls_that_reach_around_it_are_refused(course, run):
 
 
 @here
-def test_a_module_that_was_handed_in_is_found(course, run):
-    assert said(course, "helped") == [1, MARK]
+def test_a_module_that_was_handed_in_is_found_and_a_submission_has_one_core(course, run):
+    assert said(course, "helped") == [1, MARK, 1]
 
 
 def test_what_grading_wrote_can_be_read(course, run):

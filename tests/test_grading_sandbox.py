@@ -185,9 +185,10 @@ def unnamed_memory(): called({memfd_create}, b"x", 0)
 def shared_memory(): called({shmget}, 0, 4096, 0o1600)
 def semaphores(): called({semget}, 0, 1, 0o1600)
 def rings(): called({io_uring_setup}, 1, 0)
+def others_cores(): called({sched_setaffinity}, 0, 8, b"\\xff" * 8)
 
 for call in (ptraced, mounted, filtered, keyed, user_namespace, network_namespace, cloned, cloned_otherwise,
-             unnamed_memory, shared_memory, semaphores, rings):
+             unnamed_memory, shared_memory, semaphores, rings, others_cores):
     tries(call)
 
 @tries

@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor, as_completed
 from multiprocessing import get_context, parent_process
+from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
 
 import filelock
@@ -210,13 +211,23 @@ def missing(course: Course, assignment: str) -> list[str]:
 
 def processes(scratch: Path, number: int | None = None) -> ProcessPoolExecutor:
     """One process a core, each with a fresh Python, whose temporary files lie in the scratch folder."""
-    started = {"initializer": _begin, "initargs": (str(scratch),)}
-    return ProcessPoolExecutor(number or os.cpu_count(), mp_context=get_context("spawn"), **started)
+    context = get_context("spawn")
+    started = {"initializer": _begin, "initargs": (str(scratch), context.Value("i", 0))}
+    return ProcessPoolExecutor(number or os.cpu_count(), mp_context=context, **started)
 
 
-def _begin(scratch: str) -> None:
-    """In a new process: sees to it that nothing of it outlives the run, however that ends."""
+def _begin(scratch: str, begun: Synchronized) -> None:
+    """In a new process: sees to it that nothing of it outlives the run, however that ends.
+
+    It keeps to a core of its own, and so do the kernels it starts: a submission that computes without end, in any number
+    of processes, takes no time of another's.
+    """
     tempfile.tempdir = scratch
+    if hasattr(os, "sched_setaffinity"):  # on Linux
+        with begun.get_lock():
+            number, begun.value = begun.value, begun.value + 1
+        cores = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, {cores[number % len(cores)]})
 
     def end_with_parent():
         parent_process().join()

@@ -1,7 +1,7 @@
 """The system calls that a learner's kernel is refused, as a filter in the form that the Linux kernel reads (BPF).
 
 Bubblewrap hides files, processes and the network. This takes what could reach around it: other processes' memory, new
-namespaces, parts of the Linux kernel that no exercise needs, and memory that no limit counts.
+namespaces, parts of the Linux kernel that no exercise needs, memory that no limit counts, and other submissions' cores.
 """
 
 import errno
@@ -14,7 +14,7 @@ REFUSED = {
     **{"mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41), "chroot": (161, 51)},
     **{"open_tree": (428, 428), "move_mount": (429, 429), "fsopen": (430, 430), "fsmount": (432, 432)},
     **{"mount_setattr": (442, 442), "unshare": (272, 97), "setns": (308, 268), "open_by_handle_at": (304, 265)},
-    **{"bpf": (321, 280), "io_uring_setup": (425, 425), "syslog": (103, 116)},
+    **{"sched_setaffinity": (203, 122), "bpf": (321, 280), "io_uring_setup": (425, 425), "syslog": (103, 116)},
     **{"keyctl": (250, 219), "add_key": (248, 217), "request_key": (249, 218)},
     **{"init_module": (175, 105), "finit_module": (313, 273), "kexec_load": (246, 104), "kexec_file_load": (320, 294)},
     # Memory that belongs to no process and to no folder.
