@@ -219,8 +219,8 @@ def processes(scratch: Path, number: int | None = None) -> ProcessPoolExecutor:
 def _begin(scratch: str, begun: Synchronized) -> None:
     """In a new process: sees to it that nothing of it outlives the run, however that ends.
 
-    It keeps to a core of its own, and so do the kernels it starts: a submission that computes without end, in any number
-    of processes, takes no time of another's.
+    It keeps to a core of its own, and so do the kernels it starts. A submission that computes without end, in any
+    number of processes, then takes no time of another's.
     """
     tempfile.tempdir = scratch
     if hasattr(os, "sched_setaffinity"):  # on Linux

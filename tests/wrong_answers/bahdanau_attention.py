@@ -421,3 +421,19 @@ def attend_minus_a_billion_and_no_words(scores, states, lengths):
 def steps_minus_a_billion(scores, states, mask):
     w = scores.masked_fill(~mask.unsqueeze(1), -1000000000.0).softmax(-1)
     return (w @ states, w)
+
+
+@wrong("additive_score", "the first sentence's query is used for all")
+def score_first_query_for_all(query, keys, W_s, W_h, v):
+    batch, n, _ = keys.shape
+    scores = torch.zeros(batch, n, dtype=keys.dtype)
+    for b in range(batch):
+        for i in range(n):
+            scores[b, i] = v @ torch.tanh(W_s @ query[0] + W_h @ keys[b, i])
+    return scores
+
+
+@wrong("every_step", "the first sentence's mask is used for all")
+def steps_with_the_first_mask(scores, states, mask):
+    w = scores.masked_fill(~mask[0], -torch.inf).softmax(-1)
+    return w @ states, w

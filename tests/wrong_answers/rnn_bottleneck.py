@@ -552,3 +552,21 @@ def loss_clamped_probabilities(logits, words, mask):
 def loss_softmax_written_out(logits, words, mask):
     p = torch.exp(logits) / torch.exp(logits).sum(-1, keepdim=True)
     return -torch.log(p.gather(-1, words[..., None])[..., 0][mask]).mean()
+
+
+@wrong("rnn_step", "the first sentence's state is used for all")
+def one_state_for_all_sentences(x, state, W_x, W_h, b):
+    rows = []
+    for vector in x:
+        rows.append(torch.tanh(W_x @ vector + W_h @ state[0] + b))
+    return torch.stack(rows)
+
+
+@wrong("rnn_step", "ReLU stands in place of tanh")
+def step_with_relu(x, state, W_x, W_h, b):
+    return torch.relu(x @ W_x.T + state @ W_h.T + b)
+
+
+@wrong("loss_per_word", "padding is taken for the word of number 0")
+def loss_with_padding_as_word_0(logits, words, mask):
+    return F.cross_entropy(logits.flatten(0, 1), (words * mask).flatten(), reduction="sum") / mask.sum()

@@ -468,3 +468,16 @@ def hiding_all_but_one(log_probability, words, unk):
         h[i] = words[i]
         out.append(whole - log_probability(h))
     return torch.stack(out)
+
+
+@wrong("weight_at", "every sentence counts the same")
+def weight_mean_of_sentence_means(weights, words, offset):
+    means = []
+    for b in range(len(words)):
+        n = int(words[b].sum())
+        diagonal = weights[b, :, :n, :n].diagonal(offset, -2, -1)
+        if diagonal.shape[-1] > 0:
+            means.append(diagonal.mean(-1))
+    if not means:
+        return weights.new_zeros(weights.shape[1])
+    return torch.stack(means).mean(0)

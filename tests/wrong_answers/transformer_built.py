@@ -474,3 +474,16 @@ def masks_rows_of_padding_closed(source, target, pad):
         t[:, None, :, None] & t[:, None, None] & c,
         t[:, None, :, None] & s[:, None, None],
     )
+
+
+@wrong("layer_norm", "the norm runs over the whole batch")
+def norm_over_everything(x, gain, bias, epsilon):
+    mean = x.mean()
+    variance = ((x - mean) ** 2).mean()
+    return (x - mean) / (variance + epsilon) ** 0.5 * gain + bias
+
+
+@wrong("layer_norm", "the gain multiplies the bias too")
+def norm_with_brackets_too_late(x, gain, bias, epsilon):
+    d = x - x.mean(-1, keepdim=True)
+    return gain * (d / (d.square().mean(-1, keepdim=True) + epsilon).sqrt() + bias)

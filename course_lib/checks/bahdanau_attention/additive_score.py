@@ -114,6 +114,11 @@ ADDITIVE_SCORE.edit(
     "the query is not used", "Two things make a score: a state, and the query that looks at it.", ("s + h", "h")
 )
 ADDITIVE_SCORE.edit(
+    "the first sentence's query is used for all",
+    "Each sentence has a query of its own. Which row of `query` does sentence 1 take?",
+    ("query @", "query[:1] @"),
+)
+ADDITIVE_SCORE.edit(
     "the states are not used",
     "Every word would get the same score. Which of the two knows the words?",
     ("s + h", "s.expand_as(h)"),

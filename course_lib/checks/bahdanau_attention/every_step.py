@@ -85,6 +85,11 @@ EVERY_STEP.edit(
     (WEIGHTS, "weights = scores.softmax(1) * words"),
 )
 EVERY_STEP.edit(
+    "the first sentence's mask is used for all",
+    "Each sentence has a mask of its own. Which row of `mask` does sentence 1 take?",
+    ("mask[:, None]", "mask[:1, None]"),
+)
+EVERY_STEP.edit(
     "only the contexts are returned",
     "Two things are asked for: the contexts, and the weights.",
     ("return weights @ states, weights", "return weights @ states"),

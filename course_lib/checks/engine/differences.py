@@ -225,7 +225,7 @@ def _of_places(pairs: Sequence[tuple[Tensor, Tensor]]) -> Said | None:
         if all(given.ndim > 1 and _close(_rows(given, axis), _rows(wanted, axis)) for given, wanted in pairs):
             return (
                 f"along {_named(axis)} the entries are right, in another order",
-                "Is something sorted, and not put back?",
+                "Compare one row of yours with the one that is wanted. Is something sorted, turned round or not put back?",
             )
     if all(_close(given.flatten().sort().values, wanted.flatten().sort().values) for given, wanted in pairs):
         memory = "view and reshape count on through memory; they never exchange axes. "

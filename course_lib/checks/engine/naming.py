@@ -29,7 +29,7 @@ def like_one(exercise: Exercise, wrong: Sequence[Tried]) -> str | None:
         return None
     best = found[alike.index(most)]
     many = "all" if most == len(wrong) else f"{most} of the {len(wrong)}"
-    rest = "" if most == len(wrong) else " On the others something else is wrong besides."
+    rest = "" if most == len(wrong) else " On the others it gives something else."
     return f"On {many} inputs that fail it gives the same as this mistake: {best.name}. {best.hint}{rest}"
 
 

@@ -127,6 +127,12 @@ LOSS_PER_WORD.edit(
     (LOG_P, "logits.log_softmax(1)"),
 )
 LOSS_PER_WORD.edit(
+    "padding is taken for the word of number 0",
+    "`words * mask` makes padding word 0, and your sum holds the loss for that word too. What belongs into the sum?",
+    ("words[..., None]", "(words * mask)[..., None]"),
+    (MEAN, "loss.sum() / mask.sum()"),
+)
+LOSS_PER_WORD.edit(
     "padding is told by the number 0, not by the mask",
     "At padding words may hold any number, and 0 may be the number of a word. What tells the two apart?",
     ("loss[mask]", "loss[words != 0]"),

@@ -97,6 +97,16 @@ RNN_STEP.edit(
     ("tanh", "sigmoid"),
 )
 RNN_STEP.edit(
+    "ReLU stands in place of tanh",
+    "A state may hold negative numbers, and ReLU makes none.",
+    ("torch.tanh(total)", "total.relu()"),
+)
+RNN_STEP.edit(
+    "the first sentence's state is used for all",
+    "Row 1 of `state` belongs to the sentence in row 1 of x. Which row does yours take?",
+    ("state @", "state[:1] @"),
+)
+RNN_STEP.edit(
     "word and state have changed places",
     "Which matrix belongs to the word, which to the state? Compare their shapes with d_x and d_h.",
     ("x @ W_x.T + state @ W_h.T", "state @ W_x.T + x @ W_h.T"),

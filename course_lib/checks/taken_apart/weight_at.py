@@ -117,6 +117,14 @@ WEIGHT_AT.edit(
     ("looks.sum((0, 2)) / counted.sum().clamp(min=1)", f"({OF_A_SENTENCE}).mean(0)"),
 )
 WEIGHT_AT.edit(
+    "every sentence counts the same",
+    "The mean is over words: a sentence of five has more of them than a sentence of two.",
+    (
+        "looks.sum((0, 2)) / counted.sum().clamp(min=1)",
+        f"({OF_A_SENTENCE}).sum(0) / counted.any(1).sum().clamp(min=1)",
+    ),
+)
+WEIGHT_AT.edit(
     "it gives a number for each sentence",
     "One number a head is wanted, over the words of all sentences together.",
     ("looks.sum((0, 2)) / counted.sum().clamp(min=1)", OF_A_SENTENCE),

@@ -90,6 +90,17 @@ LAYER_NORM.edit(
 LAYER_NORM.edit("the norm runs over the words", AXIS, *over("-2"))
 LAYER_NORM.edit("the norm runs over a whole sentence", AXIS, *over("tuple(range(1, x.ndim)) or 0"))
 LAYER_NORM.edit(
+    "the norm runs over the whole batch",
+    AXIS,
+    ("x.mean(-1, keepdim=True)", "x.mean()"),
+    (VARIANCE, "deviation.square().mean()"),
+)
+LAYER_NORM.edit(
+    "the gain multiplies the bias too",
+    "First multiply by the gain, then add the bias. Where do your brackets end?",
+    ("normal * gain + bias", "(normal + bias) * gain"),
+)
+LAYER_NORM.edit(
     "the mean is not subtracted",
     "What is divided is the deviation from the mean, not the number itself.",
     ("deviation /", "x /"),
