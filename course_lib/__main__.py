@@ -105,18 +105,22 @@ def ruff_and_pytest(arguments):
 
 
 def notebooks(arguments):
-    """execute the lessons and save them in place (all, or those named: 01 02)"""
+    """execute the lessons and save them in place (all, or those named: 01 02 exercises/03)"""
     from course_lib import speed
     from course_lib.curriculum import name_of
     from course_lib.tools import lessons
 
-    for path in lessons.find(arguments):
+    exercises = [name.removeprefix("exercises/") for name in arguments if name.startswith("exercises/")]
+    named = [name for name in arguments if not name.startswith("exercises/")]
+    paths = lessons.find(exercises, "exercises") if exercises else []
+    for path in [*paths, *(lessons.find(named) if named or not exercises else [])]:
         with clean_run(COURSE_MODE="strict") as environment:
             started, before = time.perf_counter(), os.times()
             lessons.save(path, lessons.execute(path, environment))
             waited, after = time.perf_counter() - started, os.times()
             computed = after.children_user + after.children_system - before.children_user - before.children_system
-            speed.measured(name_of(path), waited, computed)
+            if path not in paths:
+                speed.measured(name_of(path), waited, computed)
     pages([])
 
 

@@ -115,4 +115,10 @@ def test_a_right_answer_passes_in_any_style(answer):
 def test_each_exercise_has_two_right_answers_in_other_styles():
     counts = Counter(answer.exercise for answer in RIGHT)
     lacking = [n for n, asked in exercises().items() if counts[n] < (2 if isinstance(asked, Exercise) else 1)]
-    assert lacking == []
+    assert lacking == [], "tests/wrong_answers lacks right answers to these"
+
+
+def test_each_exercise_has_three_wrong_answers_that_were_not_made_from_the_checks():
+    counts = Counter(answer.exercise for answer in WRONG)
+    lacking = [n for n in exercises() if counts[n] < 3]
+    assert lacking == [], "tests/wrong_answers lacks wrong answers to these"

@@ -154,9 +154,7 @@ def test_a_file_that_is_fine(file):
 
 
 @given(
-    st.lists(
-        st.text(st.characters(exclude_characters="\0"), min_size=1, max_size=9).map(lambda text: text * 99), max_size=40
-    ),
+    st.lists(st.text(WRITTEN, min_size=1, max_size=9).map(lambda text: text * 99), max_size=40),
     st.sampled_from(["\n\n", "\r\n\r\n"]),
 )
 def test_each_paragraph_of_any_file_is_read_once_or_the_file_is_refused(file, parts, between):

@@ -437,3 +437,6 @@ def score_first_query_for_all(query, keys, W_s, W_h, v):
 def steps_with_the_first_mask(scores, states, mask):
     w = scores.masked_fill(~mask[0], -torch.inf).softmax(-1)
     return w @ states, w
+
+
+wrong_value("first_weights", [0.58, 0.15, 0.27], "the scores are shared out without their signs")

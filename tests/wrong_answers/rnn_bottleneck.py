@@ -570,3 +570,6 @@ def step_with_relu(x, state, W_x, W_h, b):
 @wrong("loss_per_word", "padding is taken for the word of number 0")
 def loss_with_padding_as_word_0(logits, words, mask):
     return F.cross_entropy(logits.flatten(0, 1), (words * mask).flatten(), reduction="sum") / mask.sum()
+
+
+wrong_value("words_held_64", 0.5, "that is the share, not the number of words")

@@ -463,3 +463,7 @@ def attention_root_of_the_values(query, key, value, mask):
     s = query @ key.mT / value.shape[-1] ** 0.5
     w = s.masked_fill(~mask, -torch.inf).softmax(-1).nan_to_num()
     return (w @ value, w)
+
+
+wrong_value("saturated_at", 6, "that is the exponent, not the width")
+wrong_value("saturated_at", 16, "16 is not right")

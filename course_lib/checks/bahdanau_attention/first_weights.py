@@ -21,6 +21,11 @@ FIRST_WEIGHTS = Question(
             lambda: [score / sum(SCORES) for score in SCORES],
         ),
         Misconception(
+            "the scores are shared out without their signs",
+            "Then −0.7 counts more than 0.4. What is done to each score before the division?",
+            lambda: [abs(score) / sum(map(abs, SCORES)) for score in SCORES],
+        ),
+        Misconception(
             "the powers are not divided by their sum",
             "Weights sum to 1. What do these sum to?",
             lambda: [exp(score) for score in SCORES],

@@ -13,6 +13,11 @@ WORDS_HELD_64 = Question(
             "Count words: how far does the curve of 64 numbers stay above the dashed line?",
             64,
         ),
+        Misconception(
+            "that is the share, not the number of words",
+            "You know the height, one half. How many words back is the curve as high as that?",
+            0.5,
+        ),
         Misconception("that is the curve of 256 numbers", "Look at the legend.", lambda: held(256)),
         *miscounted(64),
         *(

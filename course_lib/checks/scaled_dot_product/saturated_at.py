@@ -32,6 +32,7 @@ SATURATED = Question(
             for width in WIDTHS[7:]
         ),
         Misconception("without the root the largest weight is only a little above one half there", "The other line, at 0.9, is meant. Or do both curves rise in your figure? Then scaled_attention lacks the root: mend exercise 6 first.", lambda: first_width_above(0.5)),
+        Misconception("that is the exponent, not the width", "The axis counts in powers of 2. Which number is that power?", lambda: WIDTHS.index(first_width_above(0.9))),
         Misconception("that is the weight, not the width", "Read downwards from the point to the axis of d_k.", lambda: round(largest_weight(first_width_above(0.9)), 2)),
     ),
     'lesson 3, "Why divide by √d_k?"; glossary.show("scaled dot product")',
