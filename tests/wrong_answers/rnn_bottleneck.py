@@ -59,7 +59,7 @@ def in_numpy(x, state, W_x, W_h, b):
     return torch.tensor(np.tanh(np.einsum("bi,hi", x, W_x) + np.einsum("bk,hk", state, W_h) + np.asarray(b)))
 
 
-@wrong("rnn_step", "it returns a list, not a tensor")
+@wrong("rnn_step", "it returns a list of 1 tensor, not a tensor of shape (1, 2)")
 def list_of_tensors(x, state, W_x, W_h, b):
     return [torch.tanh(W_x @ word + W_h @ old + b) for word, old in zip(x, state, strict=True)]
 
@@ -324,7 +324,7 @@ def one_buffer(x, state, W_x, W_h, b, kept={}):  # noqa: B006
     return torch.tanh(x @ W_x.T + state @ W_h.T + b, out=out)
 
 
-@wrong("rnn_step", "it returns a list of 2 tensors, not a tensor of shape (1, 2)")
+@wrong("rnn_step", "it returns a tuple of 2 tensors, not a tensor of shape (1, 2)")
 def output_and_state(x, state, W_x, W_h, b):
     new = torch.tanh(x @ W_x.T + state @ W_h.T + b)
     return new, new

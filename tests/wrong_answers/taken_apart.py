@@ -111,7 +111,7 @@ def weight_at_in_numpy(weights, words, offset):
     found = [
         weights[b, :, i, j] for b, i, j, here, there in pairs_of(torch.from_numpy(words), offset) if here and there
     ]
-    return np.mean(found, 0) if found else np.zeros(weights.shape[1], weights.dtype)
+    return torch.from_numpy(np.mean(found, 0) if found else np.zeros(weights.shape[1], weights.dtype))
 
 
 # ---- cut_a_head ----
@@ -144,7 +144,7 @@ def cut_in_numpy(W, head, heads):
     out = W.numpy()
     parts = np.split(out, heads, axis=1)
     parts[head] = 0 * parts[head]
-    return np.concatenate(parts, 1)
+    return torch.from_numpy(np.concatenate(parts, 1))
 
 
 # ---- right_after_the_cut ----
@@ -206,7 +206,12 @@ def shares_in_numpy(weights, values):
     w, v = weights.double().numpy(), values.double().numpy()
     a = w @ v
     squares = np.maximum((a**2).sum(1, keepdims=True), 1e-30)
-    return w * (a @ v.T) / squares
+    return torch.from_numpy(w * (a @ v.T) / squares).to(weights.dtype)
+
+
+@wrong("word_shares", "it returns float64, not float32")
+def shares_in_decimals(weights, values):
+    return shares_in_numpy(weights.double(), values.double())
 
 
 # ---- odd answers of learners ----

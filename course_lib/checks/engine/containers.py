@@ -11,12 +11,16 @@ from torch import Tensor
 
 from course_lib.checks.engine import differences
 from course_lib.checks.engine.comparing import NEARLY, as_tensor, exchanged, holds_parts, holds_tensors, plain, same
+from course_lib.checks.engine.exercise import Exercise
 from course_lib.checks.engine.saying import kind_of, things
 from course_lib.checks.engine.trying import Outcome
 
 
-def misfit_of(outcome: Outcome, wanted: Outcome) -> differences.Said | None:
-    if outcome.error or wanted.error or not (said := _misfit(outcome.result, wanted.result)):
+def misfit_of(exercise: Exercise, outcome: Outcome, wanted: Outcome) -> differences.Said | None:
+    if outcome.error or wanted.error:
+        return None
+    said = _misfit(outcome.result, wanted.result) or (exercise.tensor and _no_tensor(outcome.result, wanted.result))
+    if not said:
         return None
     lists = given, target = plain(outcome.result), plain(wanted.result)
     moved = all(isinstance(one, list) for one in lists) and not same(*lists, *NEARLY) and exchanged(given, target)
@@ -53,6 +57,23 @@ def _misfit(given: object, wanted: object, place: str = "") -> differences.Said 
         return None
     kind = f"{len(target)} things" if isinstance(target, list) and holds_parts(target) else kind_of(target)
     return f"{it} {_container(given)}, not {kind}", _unpacked(given)
+
+
+def _no_tensor(given: object, wanted: object) -> differences.Said | None:
+    """What to say where the cells below need a tensor, of the wanted type of number, and this is none."""
+    if isinstance(wanted, tuple) and isinstance(given, list | tuple):
+        return next(filter(None, map(_no_tensor, given, wanted)), None)
+    if given is None or not isinstance(wanted, Tensor) or not wanted.ndim:
+        return None
+    if not isinstance(given, Tensor):
+        made_of = "from_numpy makes one of an array" if isinstance(given, np.ndarray) else "tensor makes one of numbers"
+        return f"it returns {_container(given)}, not a tensor", f"The cells below go on with a tensor: torch.{made_of}."
+    if (given.dtype, wanted.dtype) == (torch.float64, torch.float32):
+        return (
+            "it returns float64, not float32",
+            "The cells below cannot multiply the two: .float() makes float32 of it.",
+        )
+    return None
 
 
 def _is_of_numbers(value: Tensor | np.ndarray | np.generic) -> bool:

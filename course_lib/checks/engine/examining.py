@@ -72,7 +72,7 @@ def _examined(exercise: Exercise, answer: Callable, cases: Sequence[Case], seed:
         returned.append(outcome.result)
         outcome = replace(outcome, result=copied(outcome.result))
         tried.append((case, outcome, wanted))
-        if not agree(exercise, outcome, wanted) or misfit_of(outcome, wanted):
+        if not agree(exercise, outcome, wanted) or misfit_of(exercise, outcome, wanted):
             wrong.append(tried[-1])
     anew = []
     for old, new in drawn_anew(exercise, cases, seed):
@@ -151,7 +151,7 @@ def _diagnosis(
     off = any(not agree(exercise, *one[1:]) for one in wrong)
     if off and (misconception := misconception_of(exercise, answer, tried, seed, check)):
         return says(exercise, misconception.name, misconception.hint, case, outcome, wanted, answer)
-    if misfit := misfit_of(outcome, wanted):
+    if misfit := misfit_of(exercise, outcome, wanted):
         return says(exercise, *misfit, case, outcome, wanted, answer)
     what, hint = symptom([(one.result, two) for _, one, two in wrong if not one.error], outcome)
     again = attempt(exercise, answer, case, check)

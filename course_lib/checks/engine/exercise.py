@@ -69,6 +69,7 @@ class Exercise:
             stands by itself (imports inside), since a grader sends its source to the learner's kernel.
         tolerance: largest difference of a number that counts as equal, absolute and relative.
         banned: functions, classes and modules that the text says are not to be used, such as "torch.nn.functional.relu".
+        tensor: whether the cells below go on with the result, so that it must be a tensor and not a list of the numbers.
     """
 
     name: str
@@ -79,6 +80,7 @@ class Exercise:
     drive: Callable | None = None
     tolerance: float = 1e-5
     banned: tuple[str, ...] = ()
+    tensor: bool = False
     misconceptions: list[Misconception] = field(default_factory=list, kw_only=True)  # the most telling first
 
     def misconception(self, name: str, hint: str) -> Callable[[Callable], Callable]:

@@ -50,6 +50,7 @@ LEAVE_OUT_HEAD = Exercise(
     'lesson 4, "Who does what? A model to take apart"',
     drive,
     tolerance=1e-4,
+    tensor=True,
 )
 
 ALL_KEPT = "found.index_fill(1, torch.tensor(gone), 0.0)", "found"

@@ -33,6 +33,7 @@ MERGE_HEADS = Exercise(
     cases,
     right,
     'lesson 4, "The merge, and how it goes wrong"; glossary.show("multi-head attention")',
+    tensor=True,
 )
 
 MERGE_HEADS.misconception(

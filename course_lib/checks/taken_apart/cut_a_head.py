@@ -40,6 +40,7 @@ CUT_A_HEAD = Exercise(
     cases,
     right,
     'lesson 4 (`without`), and lesson 7, "Switch heads off"; transformer.without_heads',
+    tensor=True,
 )
 
 for size_of in ("W.shape[0] // heads", "W.shape[1] // heads"):

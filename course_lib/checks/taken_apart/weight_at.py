@@ -60,7 +60,7 @@ def right(weights, words, offset):
     return looks.sum((0, 2)) / counted.sum().clamp(min=1)
 
 
-WEIGHT_AT = Exercise("weight_at", "taken_apart", cases, right, 'lesson 7, "Reading the trained model"')
+WEIGHT_AT = Exercise("weight_at", "taken_apart", cases, right, 'lesson 7, "Reading the trained model"', tensor=True)
 
 WEIGHT_AT.edit(
     "it looks the other way",

@@ -49,6 +49,7 @@ WORD_SHARES = Exercise(
     right,
     'lesson 7, "The new it is mostly the value of chicken"; glossary.show("value")',
     tolerance=1e-4,
+    tensor=True,
 )
 
 WORD_SHARES.edit(
