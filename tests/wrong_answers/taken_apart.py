@@ -177,7 +177,7 @@ def puts_it_back(log_probability, words, unk):
         words[i] = unk
         costs.append(whole - float(log_probability(words)))
         words[i] = word
-    return costs
+    return torch.tensor(costs)
 
 
 @right("hiding_costs")

@@ -60,7 +60,12 @@ def right(scores, mask):
 
 
 MASKED_SOFTMAX = Exercise(
-    "masked_softmax", "scaled_dot_product", cases, right, 'lesson 3, "The mask laboratory"; glossary.show("mask")'
+    "masked_softmax",
+    "scaled_dot_product",
+    cases,
+    right,
+    'lesson 3, "The mask laboratory"; glossary.show("mask")',
+    tensor=True,
 )
 
 MASKED_SOFTMAX.edit(

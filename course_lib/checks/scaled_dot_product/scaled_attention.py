@@ -81,6 +81,7 @@ ATTENTION = Exercise(
     cases,
     right,
     'lesson 3, "Where the three come from"; glossary.show("scaled dot product")',
+    tensor=True,
 )
 
 BY_ROOT = " / sqrt(query.shape[-1])"

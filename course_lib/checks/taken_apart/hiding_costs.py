@@ -53,6 +53,7 @@ HIDING_COSTS = Exercise(
     right,
     'lesson 7, "Attention maps reveal what the model focuses on"',
     drive=with_table,
+    tensor=True,
 )
 
 HIDING_COSTS.edit(

@@ -57,10 +57,14 @@ def drive(answer, source, target, pad):
         return given
     spread = []
     for mask, places in zip(given, ((n, n), (m, m), (m, n)), strict=True):
-        if mask is None or (isinstance(mask, torch.Tensor) and mask.is_sparse):
+        try:
+            mask = torch.as_tensor(mask)
+        except (TypeError, ValueError, RuntimeError):  # None, or lists of tensors
             spread.append(mask)
             continue
-        mask = torch.as_tensor(mask)
+        if mask.is_sparse:
+            spread.append(mask)
+            continue
         full = len(source), 2, *places
         fits = mask.ndim == 4 and all(size in (1, wanted) for size, wanted in zip(mask.shape, full, strict=True))
         mask = mask.expand(full) if fits else mask
