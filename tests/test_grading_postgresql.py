@@ -46,8 +46,8 @@ CLASS = {
     "cy_square": ("Cy Square", {"double": "def double(x):\n    return x * x"}, [3, 1, 0, 2],
                   "double: that is the square"),
     "dan_blank": ("Dan Blank", dict.fromkeys(made.RIGHT), [0, 0, 0, 0],
-                  "masked_softmax is not written yet; cat_score has no answer yet; double is not written yet; "
-                  "check_count raised NotImplementedError"),
+                  "words: nothing is written in its cell; masked_softmax is not written yet; cat_score has no answer yet; "
+                  "double is not written yet; check_count raised NotImplementedError"),
     "fay_ends": ("Fay Ends", {"double": "import os\nos._exit(1)"}, [3, 1, 0, 2],
                  "cell 7 ended its kernel; double: NameError: name 'double' is not defined"),
     "jon_broken": ("Jon Broken", None, [0, 0, 0, 0],
