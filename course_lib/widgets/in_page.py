@@ -20,15 +20,14 @@ from torch import nn
 
 from course_lib.files import DATA
 from course_lib.trained import FOLDER
-from course_lib.widgets import shell
 from course_lib.widgets.shell import STYLE, Live
 
 PARTS = DATA / "in_page"
 
 
 def source(*parts: str) -> str:
-    """What all widgets share, and these parts of the arithmetic and of the page, as one module."""
-    return shell.source("dom", "softmax", *(f"{PARTS.name}/{part}" for part in parts))
+    """These parts of the JavaScript as one module; what a part needs stands before it."""
+    return "".join((PARTS / f"{part}.js").read_text(encoding="utf-8") for part in parts)
 
 
 def style(part: str) -> str:

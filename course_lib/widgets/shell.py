@@ -20,11 +20,6 @@ STYLE = (DATA / "explorer.css").read_text(encoding="utf-8")
 SVG = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
 
 
-def source(*parts: str) -> str:
-    """These parts of the JavaScript as one module; what a part needs stands before it."""
-    return "".join((DATA / f"{part}.js").read_text(encoding="utf-8") for part in parts)
-
-
 class Live(anywidget.AnyWidget):
     """A widget with a picture of itself above it, for readers where nothing runs; what is alive hides the picture.
 
@@ -88,7 +83,7 @@ class Explorer(Live):
         ValueError: a control has no value, or `start` has a value that its control lacks.
     """
 
-    _esm = source("dom", "explorer")
+    _esm = (DATA / "explorer.js").read_text(encoding="utf-8")
     controls = traitlets.List().tag(sync=True)
     frames = traitlets.Dict().tag(sync=True)
     chosen = traitlets.List().tag(sync=True)
@@ -153,7 +148,7 @@ class Explorer(Live):
 class Prediction(Live):
     """A question that the reader answers before a result is seen; `compare` comes back to it."""
 
-    _esm = source("dom", "prediction")
+    _esm = (DATA / "prediction.js").read_text(encoding="utf-8")
     question = traitlets.Unicode().tag(sync=True)
     options = traitlets.List().tag(sync=True)
     chosen = traitlets.Int(-1).tag(sync=True)

@@ -3,8 +3,7 @@
 import pytest
 
 from browser import widgets
-from browser.test_lab import FINISHED, SHOWN, menu
-from course_lib.tools import lessons
+from browser.test_lab import FINISHED, menu
 
 pytestmark = pytest.mark.browser
 
@@ -14,15 +13,6 @@ FIRST = """() => {
   notebook.activeCellIndex = 0;
   notebook.activeCell.node.focus();
 }"""
-
-GO_TO = """(control) => {
-  const notebook = jupyterapp.shell.currentWidget.content;
-  notebook.activeCellIndex = notebook.widgets.findIndex((cell) => cell.node.contains(control));
-  notebook.activeCell.node.focus();
-  return document.activeElement === notebook.activeCell.node;  // it was there to be focused
-}"""
-CONTROLS = ".am-prediction label", ".am-controls [type=range]", ".am-plane [role=slider] .am-hit"
-TURNS = {"PageDown": "Space", "PageUp": "Shift+Space"}  # a clicker's key, and what turns the slide from a cell
 
 
 def step_to(page, cell):
@@ -60,32 +50,3 @@ def test_a_lecture_is_given_with_a_running_kernel(open_notebook, page, shoot, sh
     assert page.evaluate(ACTIVE) == "product-code"
     page.keyboard.press("Escape")
     deck.wait_for(state="detached")
-
-
-def test_a_clickers_keys_turn_the_slide_whatever_was_clicked(open_notebook, page):
-    (path,) = lessons.find(["03"])
-    open_notebook(path.name, "notebooks")
-    page.wait_for_function(SHOWN, arg=widgets.saved(path), timeout=300_000)
-    page.get_by_role("button", name="Toggle Deck").click()
-    page.locator(".jp-Deck").wait_for()
-    for selector in CONTROLS:
-        control = page.query_selector(selector)
-
-        def turned(key):
-            here = page.evaluate(ACTIVE)
-            page.keyboard.press(key)
-            page.wait_for_function(f"(here) => {ACTIVE} !== here", arg=here, timeout=30_000)
-            return page.evaluate(ACTIVE)
-
-        for key, usual in TURNS.items():
-            page.wait_for_function(GO_TO, arg=control)
-            after = turned(usual)
-            page.wait_for_function(GO_TO, arg=control)
-            control.click()
-            assert page.evaluate("document.activeElement.closest('.am-explorer, .am-prediction') !== null")
-            assert turned(key) == after, (selector, key)
-        page.wait_for_function(GO_TO, arg=control)
-        control.click()
-        page.keyboard.press("Escape")
-        assert page.evaluate("document.activeElement === jupyterapp.shell.currentWidget.content.activeCell.node")
-    assert page.locator(".jp-Deck").is_visible()

@@ -1,7 +1,17 @@
-// What explorers with a model in the page have in common: how the model comes, and where their state goes.
+// What explorers with a model in the page have in common: their elements, how the model comes, where their state goes.
 
 const onPage = !document.getElementById("jupyter-config-data"); // in JupyterLab the address belongs to the reader
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
+
+function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  if (["button", "input", "select", "textarea"].includes(tag)) element.dataset.lmSuppressShortcuts = "true"; // else JupyterLab takes the keys
+  for (const [name, value] of Object.entries(attributes))
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value !== false) element.setAttribute(name, value === true ? "" : value);
+  element.append(...children);
+  return element;
+}
 
 // The model's script: beside the page, in JupyterLab among its files, or from the kernel.
 function fetched(name, model) {
@@ -26,7 +36,6 @@ function begin(what, { model, el }, start) {
   el.classList.add("am-explorer", "am-tells", "am-in-page", `am-${what.replaceAll(" ", "-")}`);
   el.setAttribute("role", "group");
   el.setAttribute("aria-label", `Explorer: a ${what} in the page`);
-  ownKeys(el);
   el.classList.add("am-waiting");
   el.append(make("p", {}, `The ${what} is being fetched (0.6 MB) …`));
   fetched(model.get("name"), model).finally(() => el.classList.remove("am-waiting")).then(
