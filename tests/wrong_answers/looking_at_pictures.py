@@ -447,9 +447,3 @@ def patches_split_the_wrong_way_round(pictures, size):
     b, h, w = pictures.shape
     x = pictures.reshape(b, size, h // size, size, w // size)
     return x.permute(0, 2, 4, 1, 3).reshape(b, -1, size * size)
-
-
-@wrong("grid_weights", "large scores overflow")
-def grid_weights_by_exp(queries, keys):
-    s = torch.einsum("bd,brcd->brc", queries, keys) / queries.shape[-1] ** 0.5
-    return s.exp() / s.exp().sum((1, 2), keepdim=True)
