@@ -11,6 +11,7 @@ from wrong_answers import BANK
 
 from course_lib.checks import EXERCISED, exercises
 from course_lib.checks.engine import Exercise, Wrong, ask, examine
+from course_lib.tools import mutants
 
 for lesson in EXERCISED:
     importlib.import_module(f"wrong_answers.{lesson}")
@@ -32,29 +33,9 @@ def judge(answer):
 WRITTEN = [asked for asked in exercises().values() if isinstance(asked, Exercise)]
 
 
-def said_of(asked, answer):
-    """What a check says of an answer, in one line; nothing if it is right."""
-    try:
-        (examine if isinstance(asked, Exercise) else ask)(asked, answer)
-    except Wrong as wrong:
-        return wrong.args[0].what
-    return ""
-
-
-def value_of(answer):
-    """The wrong value of a question, which may be a function that computes it."""
-    return answer() if callable(answer) else answer
-
-
-def misnamed(asked, worn=lambda answer: answer):
-    """(name, what is said instead) of the misconceptions that their own check does not call by their name."""
-    said = [(one.name, said_of(asked, worn(one.answer))) for one in asked.misconceptions]
-    return [pair for pair in said if pair[0] != pair[1]]
-
-
 @pytest.mark.parametrize("asked", exercises().values(), ids=lambda asked: asked.name)
 def test_a_misconception_is_called_by_its_name(asked):
-    assert misnamed(asked, (lambda answer: answer) if asked in WRITTEN else value_of) == []
+    assert mutants.confused(asked, [0]) == []
 
 
 # ---- in disguise ----
@@ -90,9 +71,10 @@ def dressed(change, answer, *arguments, **named):
 @pytest.mark.parametrize("asked", sweep(WRITTEN, "rnn_step", "merged", named=lambda asked: asked.name, rest="slow"))
 def test_a_misconception_in_disguise_is_called_by_its_name(asked, worn):
     change = partial(partial, dressed, DISGUISES[worn])
-    if said_of(asked, change(asked.right)):
+    if mutants.told(asked, change(asked.right)) != mutants.PASSED:
         pytest.skip(f"{asked.name} wants a tensor")
-    assert misnamed(asked, change) == []
+    said = [(one.name, mutants.told(asked, change(one.answer))) for one in asked.misconceptions]
+    assert [pair for pair in said if pair[0] != pair[1]] == []
 
 
 # ---- the bank: answers that were not made from the checks ----
