@@ -128,7 +128,8 @@ def widgets(arguments):
     """put today's modules and styles of the widgets into the saved lessons, without executing them"""
     from course_lib.tools import lessons, saved_widgets
 
-    paths = [*lessons.find(arguments), *lessons.find(arguments, "exercises")]
+    named = {path.name for path in lessons.find(arguments)}  # a lesson's exercises are called like it
+    paths = [path for path in [*lessons.find(), *lessons.find(folder="exercises")] if path.name in named]
     renewed = [path.name for path in paths if saved_widgets.renew(path)]
     print(*renewed, f"{len(renewed)} notebooks had old widgets", sep="\n")
 
