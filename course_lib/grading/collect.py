@@ -277,11 +277,11 @@ def _dated(files: list[File], dates: dict | None, trusted: bool, told: list[str]
         return [replace(file, date=dates.get(file.number)) for file in files]
     there = {(file.student, file.number, file.date) for file in files if file.date}
     people = {person[:2] for person in there}
-    first, last = (choose((date for *_, date in there), default=None) for choose in (min, max))
-    if trusted or len(people) < 2 or last - first > AT_ONCE:
+    written = sorted(date for *_, date in there)
+    if trusted or len(people) < 2 or written[-1] - written[0] > AT_ONCE:
         return files
     told.append(
-        f"all dates are {first:%Y-%m-%d %H:%M} UTC, which may be the time of the download, so nobody is late. "
+        f"all dates are {written[0]:%Y-%m-%d %H:%M} UTC, which may be the time of the download, so nobody is late. "
         "Give Moodle's grading worksheet (ARGS=--worksheet=FILE), or, if these dates are right, ARGS=--trust-dates"
     )
     return [replace(file, date=None) for file in files]

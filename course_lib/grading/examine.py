@@ -25,12 +25,11 @@ from course_lib.checks.engine import (
     same,
 )
 from course_lib.grading import courier
-from course_lib.grading.submission import printable
+from course_lib.grading.submission import LONGEST_REASON, printable
 
 LARGEST_ANSWER = 50_000_000  # characters
 UNANSWERED = "NameError", "NotImplementedError"  # the errors of an answer that nobody has given yet
 MOST_ITEMS = 100_000  # of an answer's lists: each becomes a tensor of its own
-LONGEST_REASON = 2_000  # characters of a message that a learner's results may fill
 
 
 def cases_of(asked: Exercise, seed: int) -> Sequence[Case]:

@@ -107,7 +107,6 @@ class Marking(Execute):
         self.kernels, self.skipped, self.stopped, self.printed = 1, set(), None, Counter()
         self.again = []  # cells to be graded once more at the end: their answer was blank or missing
         self.settled = {}  # by cell, what was said of its answers that are neither: the first one counts
-        self.unanswered = set()  # cells with answers that are blank or missing
         self.overdue = False
         self.begun, self.ran = False, 0  # whether the kernel still spoke before a cell, and which it ran last
         self.record = {"seed": self.drawn, "reasons": [], "cells": {}, "has_texts": has_texts}
@@ -146,11 +145,11 @@ class Marking(Execute):
         graded = is_grade(cell) and not is_solution(cell)
         name = cell.metadata.nbgrader["grade_id"] if graded else f"cell {index + 1}"
         self._stop_if_late()
-        reasons, share = None, 0.0
+        reasons, share, unanswered = None, 0.0, False
         while reasons is None and not self.stopped:
             try:
                 if graded:
-                    share, reasons = self._grade(cell, self.asked[name], index)
+                    share, reasons, unanswered = self._grade(cell, self.asked[name], index)
                 else:
                     self.execute_cell(cell, index)
                     reasons = self._told(cell, name, index)
@@ -168,7 +167,7 @@ class Marking(Execute):
             reasons = [f"{name} was not reached"]
         if graded:
             points = share * self.asked[name].points
-            later = self._made_later(self.asked[name], index) if index in self.unanswered or at_the_end else []
+            later = self._made_later(self.asked[name], index) if unanswered or at_the_end else []
             if later and not at_the_end:
                 self.again.append(index)
             self.record["cells"][name] = {"points": points, "max": self.asked[name].points, "reasons": reasons + later}
@@ -208,13 +207,13 @@ class Marking(Execute):
         return []
 
     def _grade(self, cell, asked, index):
-        """The share of a cell's points that is earned, and the reasons for what is not."""
+        """The share of a cell's points that is earned, the reasons for what is not, whether an answer is missing."""
         name = cell.metadata.nbgrader["grade_id"]
         if not asked.asks:
             self.execute_cell(cell, index)
             reasons = self._told(cell, name, index) or self._stripped(asked.own, index)
-            self._note_unanswered(index, _is_unanswered(cell))
-            return (0.0, reasons) if reasons or not asked.points else self._by_output(cell, name, asked.points)
+            earned = (0.0, reasons) if reasons or not asked.points else self._by_output(cell, name, asked.points)
+            return *earned, _is_unanswered(cell)
         settled, outputs, failed, reasons, lines = self.settled.setdefault(index, {}), [], [], [], []
         if asked.own:
             if asked.own not in settled:
@@ -234,12 +233,9 @@ class Marking(Execute):
         finally:
             text = writable("".join(f"{line}\n" for line in lines))
             cell.outputs = [*outputs, new_output("stream", name="stdout", text=text)]
-        self._note_unanswered(index, len(settled) < len(asked.asks) + bool(asked.own))
         right = len(asked.asks) - len(reasons)
-        return 0.0 if failed else right / len(asked.asks), failed + reasons
-
-    def _note_unanswered(self, index, it_is):
-        (self.unanswered.add if it_is else self.unanswered.discard)(index)
+        unanswered = len(settled) < len(asked.asks) + bool(asked.own)
+        return 0.0 if failed else right / len(asked.asks), failed + reasons, unanswered
 
     def _stripped(self, source, index):
         """Says so where asserts have been switched off in the kernel, so that tests of one's own test nothing."""

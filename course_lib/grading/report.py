@@ -13,10 +13,10 @@ from tqdm import tqdm
 
 from course_lib.grading.course import Course, captured
 from course_lib.grading.grade import handed_in, kept
-from course_lib.grading.submission import is_file, printable
+from course_lib.grading.submission import LONGEST_REASON, is_file, printable
 
 LARGEST_PAGE = 1_000_000  # characters of a notebook's text: as many take half a minute
-LONGEST_REASON, LONGEST_REASONS = 2_000, 10_000  # characters; a cell of a spreadsheet holds 32,767
+LONGEST_REASONS = 10_000  # characters; a cell of a spreadsheet holds 32,767
 HEAD = ["student", "first_name", "last_name", "assignment", "points", "max", "late_seconds", "state", "reason"]
 
 

@@ -14,6 +14,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 LARGEST = 100_000_000  # bytes of a notebook
 MOST_CELLS = 2_000
 MOST_PARTS = 10_000_000  # of its JSON: a few bytes may become a hundred
+LONGEST_REASON = 2_000  # characters of a message that a learner's results may fill
 TIMESTAMP = "timestamp.txt"  # when it was handed in
 MARKED = {"utf-8-sig": "UTF-8 with a byte-order mark"}
 IMPORT = re.compile(r"^(?:from\s+[\w.]+\s+)?import\s+(?:\([^()]*\)|[^\n(;]+)", re.MULTILINE)
@@ -173,7 +174,7 @@ def put_back(notebook: NotebookNode, source: NotebookNode, release: NotebookNode
         source: the instructor's notebook.
         release: what was handed out, where hidden tests are taken out.
     """
-    told, added, edited, ours = [], {}, {}, {grade_id(cell): cell for cell in source.cells if grade_id(cell)}
+    told, behind, ours = [], {}, {grade_id(cell): cell for cell in source.cells if grade_id(cell)}
     given = {grade_id(cell): cell.source for cell in release.cells if grade_id(cell)}
     seen = set()
     for cell in reversed(notebook.cells):  # of cells that were copied, nbgrader takes the last
@@ -188,10 +189,11 @@ def put_back(notebook: NotebookNode, source: NotebookNode, release: NotebookNode
                 imports = [line for line in imports if line not in ours[name].source]
                 kept = ""
                 if imports and ours[name].cell_type == "code" and not ours[name].metadata.nbgrader.get("grade"):
-                    added[name], kept = imports, "; imports that were added to it are kept"
+                    behind[name] = new_code_cell("\n".join(imports))  # the set-up is taken for a cell of one's own
+                    kept = "; imports that were added to it are kept"
                 told.insert(0, f"{name} was edited, and is restored{kept}")
                 if ours[name].cell_type != "code":  # an answer may have been typed into its question
-                    edited[name] = cell.source
+                    behind[name] = new_markdown_cell(cell.source)
             cell.source = ours[name].source
         cell.metadata.nbgrader = ours[name].metadata.nbgrader
         if cell.cell_type != ours[name].cell_type:
@@ -203,12 +205,9 @@ def put_back(notebook: NotebookNode, source: NotebookNode, release: NotebookNode
             cell = CELLS[ours[name].cell_type](blank, metadata={"nbgrader": ours[name].metadata.nbgrader})
             notebook.cells.insert(_where(notebook, order, place), cell)
             told.append(f"{name} was deleted, and is put back")
-    for name, imports in added.items():  # a learner may take the set-up for a cell of their own
+    for name, kept_cell in behind.items():
         place = next(index for index, cell in enumerate(notebook.cells) if grade_id(cell) == name)
-        notebook.cells.insert(place + 1, new_code_cell("\n".join(imports)))
-    for name, text in edited.items():
-        place = next(index for index, cell in enumerate(notebook.cells) if grade_id(cell) == name)
-        notebook.cells.insert(place + 1, new_markdown_cell(text))
+        notebook.cells.insert(place + 1, kept_cell)
     notebook.metadata.kernelspec = source.metadata.get("kernelspec", {})
     return told
 

@@ -49,6 +49,8 @@ def right(source, target, pad):
 
 def drive(answer, source, target, pad):
     """The three masks, spread over (batch, query, key) where they have four axes that allow it, the heads alike."""
+    import contextlib
+
     import torch
 
     given = answer(source, target, pad)
@@ -57,12 +59,9 @@ def drive(answer, source, target, pad):
         return given
     spread = []
     for mask, places in zip(given, ((n, n), (m, m), (m, n)), strict=True):
-        try:
+        with contextlib.suppress(TypeError, ValueError, RuntimeError):  # None, or lists of tensors
             mask = torch.as_tensor(mask)
-        except (TypeError, ValueError, RuntimeError):  # None, or lists of tensors
-            spread.append(mask)
-            continue
-        if mask.is_sparse:
+        if not isinstance(mask, torch.Tensor) or mask.is_sparse:
             spread.append(mask)
             continue
         full = len(source), 2, *places
