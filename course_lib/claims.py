@@ -74,6 +74,7 @@ def verdict(claim: str, figures: Mapping[str, object], **conditions: str) -> Non
     record = judged(claim, figures, **conditions)
     sentence, limits, result = ledger()[claim]["sentence"], bounds(record), record["verdict"]
     plain = f"{claim}: {sentence}\n{result.upper()}" + (f": {limits}" if limits else "")
+    plain += f"\n{record['finding']}" * bool(record["finding"])
     lines = [f"  {name.replace('_', ' ')}: {shown(value)}" for name, value in record["figures"].items()]
     display({MIME: record, "text/html": _box(record), "text/plain": "\n".join([plain, *lines])}, raw=True)
 
@@ -82,6 +83,7 @@ def judged(
     claim: str,
     figures: Mapping[str, object],
     *,
+    finding: str = "",
     as_said: str = "",
     within: str = "",
     limits: str = "",
@@ -93,14 +95,15 @@ def judged(
     Args:
         claim: its id in the ledger.
         figures: what was measured; the names are Python names.
+        finding: what came out, in a sentence that takes its one or two figures from there: "{wide:.0%} were right".
         as_said: the condition under which the claim holds as people say it, such as "wide > 0.9":
             a Python expression over the figures, with `min`, `max` and `abs`.
         within: the condition under which it holds within limits, and `limits`, those limits in words.
         scope: what was tried; it stands beside a verdict that it does not hold.
         kind: "experiment", "proof", "citation" or "cannot be tested" (then `limits` says what evidence it would take).
     Raises:
-        KeyError: no such claim. ValueError: no such kind, a figure is NaN, a condition is missing or uses an
-            unknown figure. TypeError: a condition is not a comparison.
+        KeyError: no such claim. ValueError: no such kind, a figure is NaN, a condition is missing, a condition or the
+            finding uses an unknown figure. TypeError: a condition is not a comparison.
     """
     if claim not in ledger():
         raise KeyError(f"there is no claim {claim!r} in the ledger; it has {', '.join(ledger())}")
@@ -121,8 +124,12 @@ def judged(
     else:
         holds, holds_within = _condition(as_said, figures), bool(within) and _condition(within, figures)
         result = HOLDS if holds else WITHIN if holds_within else NOT
+    try:
+        finding = finding.format_map(figures)
+    except KeyError as error:
+        raise ValueError(f"{claim}: the finding uses {error}; the figures are {', '.join(figures)}") from None
     return {
-        "id": claim, "kind": kind, "verdict": result, "figures": figures,
+        "id": claim, "kind": kind, "verdict": result, "finding": finding, "figures": figures,
         "as_said": as_said, "within": within, "limits": limits, "scope": scope, "seed": course_seed(),
     }  # fmt: skip
 
@@ -136,7 +143,7 @@ def settled(claim: str) -> dict:
     names = {"__name__": "a claim's arithmetic"}
     exec(case.get("arithmetic", ""), names)
     figures = {name: value for name, value in names.items() if isinstance(value, int | float)}
-    conditions = {name: case[name] for name in ("as_said", "within", "limits", "scope") if name in case}
+    conditions = {name: case[name] for name in ("finding", "as_said", "within", "limits", "scope") if name in case}
     return judged(claim, figures, kind=case["kind"], **conditions)
 
 
@@ -178,7 +185,7 @@ def _box(record: dict) -> str:
     said = f"{html.escape(record['id'])} · {html.escape(claim['said_by'])} · {record['kind']}"
     sentence = re.sub(r"\*(.+?)\*", r"<em>\1</em>", html.escape(claim["sentence"]))
     sense = f"<div>that is: {html.escape(claim['sense'])}</div>" if "sense" in claim else ""
-    limits = html.escape(bounds(record))
+    limits, finding = html.escape(bounds(record)), html.escape(record["finding"])
     cells = "".join(
         f'<tr><th scope="row" style="text-align:left;font-weight:normal">{html.escape(name.replace("_", " "))}</th>'
         f'<td style="text-align:right">{html.escape(shown(value))}</td></tr>'
@@ -186,7 +193,7 @@ def _box(record: dict) -> str:
     )
     conditions = "".join(
         f"<div>{words}: <code>{html.escape(record[name])}</code></div>"
-        for name, words in (("as_said", "as said"), ("within", "within limits"))
+        for name, words in (("as_said", "holds if"), ("within", "holds within limits if"))
         if record[name]
     )
     return (
@@ -195,7 +202,9 @@ def _box(record: dict) -> str:
         f'<div style="font-size:85%">{said}</div>'
         f'<div style="font-size:115%;margin:.2em 0">{sentence}</div>{sense}'
         f"<div><b>{sign} {result}</b>{': ' if limits else ''}{limits}</div>"
-        f'<table style="margin:.4em 0">{cells}</table><div style="font-size:85%">{conditions}</div></div>'
+        + (f'<div style="margin-top:.4em">{finding}</div>' if finding else "")
+        + '<details style="font-size:85%;margin-top:.4em"><summary>All figures, and what decides</summary>'
+        f'<table style="margin:.4em 0">{cells}</table>{conditions}</details></div>'
     )
 
 

@@ -102,6 +102,7 @@ def test_every_kind_draws_a_box(shown, kind):
         ({"kind": "guess"}, ValueError, "kind is 'guess'; it must be one of experiment, proof"),
         ({"as_said": ""}, ValueError, "the condition `as_said` is missing"),
         ({"as_said": "y > 1"}, ValueError, "the condition 'y > 1' uses 'y'; the figures are x"),
+        ({"finding": "{y:.0%}"}, ValueError, "the finding uses 'y'; the figures are x"),
         ({"as_said": "open('f')"}, ValueError, "uses 'open'; the figures are x"),
         ({"as_said": "x"}, TypeError, "the condition 'x' gives 1; it must be a comparison"),
         ({"as_said": "x > 1", "within": "x + 1", "limits": "some"}, TypeError, "'x . 1' gives 2"),
@@ -121,7 +122,15 @@ def test_a_box_that_cannot_be_computed_is_refused(shown, arguments, error, messa
 def test_the_box_carries_all_that_decided_it(shown, monkeypatch):
     monkeypatch.setenv("COURSE_SEED", "3")
     figures = {"wide": np.float64(0.123456789), "steps": 3}
-    verdict(CLAIM, figures, as_said="wide > 1", within="wide > 0.1", limits="<short> sentences")
+    verdict(
+        CLAIM,
+        figures,
+        as_said="wide > 1",
+        within="wide > 0.1",
+        limits="<short> sentences",
+        finding="{wide:.0%} of <{steps}> steps",
+    )
+    assert "12% of &lt;3&gt; steps" in shown[0]["text/html"] and "12% of <3> steps" in shown[0]["text/plain"]
     outputs = [{"output_type": "display_data", "data": json.loads(json.dumps(shown[0])), "metadata": {}}]
     cells = [{"cell_type": "markdown", "source": ""}, {"cell_type": "code", "source": "", "outputs": outputs}]
     assert boxes({"cells": cells}) == [
@@ -129,6 +138,7 @@ def test_the_box_carries_all_that_decided_it(shown, monkeypatch):
             "id": CLAIM,
             "kind": "experiment",
             "verdict": "holds within limits",
+            "finding": "12% of <3> steps",
             "figures": {"wide": 0.123457, "steps": 3},
             "as_said": "wide > 1",
             "within": "wide > 0.1",

@@ -34,6 +34,12 @@ def test_writing_the_pages_writes_these_two(found, tmp_path, monkeypatch):
     assert (tmp_path / "claims.md").read_text("utf-8") == pages.ledger_of_claims(found)
 
 
+def test_lessons_and_start_promise_the_minutes_they_take():
+    late = [file.name for file, text in pages.with_minutes().items() if file.read_text("utf-8") != text]
+    assert late == [], "`make pages` writes them anew"
+    assert all(pages.PROMISED.search(path.read_text("utf-8")) for path in lessons.find())
+
+
 def test_the_index_has_every_entry_once():
     index = pages.index()
     assert [name for name in glossary.entries() if index.count(f"]({name}.md) |") != 1] == []

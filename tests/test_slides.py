@@ -236,3 +236,22 @@ def test_a_deck_has_its_slide_its_notes_and_no_link_to_files_that_stay_behind(de
 def test_a_picture_keeps_its_description(deck):
     (alt,) = re.findall('<img [^>]*alt="([^"]*)"', deck.read_text(encoding="utf-8"))
     assert html.unescape(alt) == "One < two"
+
+
+# ---- the time of a reader ----
+
+
+@pytest.mark.parametrize(
+    ("cells", "minutes"),
+    [
+        ([markdown("slide", "word " * 650)], 5),
+        ([markdown("slide", "word " * 651)], 10),
+        ([markdown("slide", "<details>\n\n" + "word " * 900 + "\n\n</details>")], 0),
+        ([code("-", "x = 1\n\n" * 50)], 5),
+        ([code("-", "x = 1\n" * 50, jupyter={"source_hidden": True})], 0),
+        ([markdown("slide", "| a |\n|---|\n| b |\n\n" * 16)], 10),
+        ([markdown("slide", "word"), markdown("skip", "## More claims"), markdown("skip", "word " * 900)], 5),
+    ],
+)
+def test_words_visible_lines_and_tables_take_a_reader_time(cells, minutes):
+    assert lessons.minutes_to_read(new_notebook(cells=cells)) == minutes

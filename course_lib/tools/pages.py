@@ -1,4 +1,5 @@
-"""Writes the two generated pages of glossary/: its index, and the ledger of claims with every verdict."""
+"""Writes what is computed from the lessons: the glossary's index, the ledger of claims with every verdict, and how many
+minutes the lessons and `start.md` promise."""
 
 import re
 from collections import Counter
@@ -10,8 +11,9 @@ import nbformat
 
 from course_lib import claims, glossary
 from course_lib.curriculum import name_of, number_of
-from course_lib.tools import lessons, seeds
+from course_lib.tools import lessons, seeds, slides, workbook
 
+PROMISED = re.compile(r"(?<=\*\*Time:\*\* )\d+ minutes to read, \d+ as a lecture")  # in each lesson
 MOST_FIGURES = 4  # shown of a verdict; its box has all
 PROVENANCE = {"recorded", "counted", "live"}  # which the column `runs` says for all figures of a verdict
 
@@ -46,11 +48,28 @@ class Verdict(NamedTuple):
 
 
 def write() -> list[Path]:
-    """Writes both pages, and returns their files."""
+    """Writes those that have changed, and returns their files."""
     pages = {glossary.FOLDER / "README.md": index(), glossary.FOLDER / "claims.md": ledger_of_claims(verdicts())}
-    for file, text in pages.items():
-        file.write_text(text, encoding="utf-8")
-    return list(pages)
+    pages |= with_minutes()
+    changed = [file for file, text in pages.items() if not file.exists() or file.read_text("utf-8") != text]
+    for file in changed:
+        file.write_text(pages[file], encoding="utf-8")
+    return changed
+
+
+# ---- the minutes ----
+
+
+def with_minutes() -> dict[Path, str]:
+    """The lessons and `start.md` with the minutes that the lessons take."""
+    start = lessons.NOTEBOOKS / workbook.START
+    pages = {start: start.read_text("utf-8")}
+    for path in lessons.find():
+        notebook = nbformat.read(path, as_version=4)
+        reading, lecture = lessons.minutes_to_read(notebook), sum(m for *_, m in slides.time_plan(notebook))
+        pages[path] = PROMISED.sub(f"{reading} minutes to read, {lecture} as a lecture", path.read_text("utf-8"))
+        pages[start] = re.sub(rf"(\({path.name}\).* \| )\d+(?= \|)", rf"\g<1>{reading}", pages[start])
+    return pages
 
 
 # ---- the index ----
@@ -135,7 +154,8 @@ def _row(claim: str, every: list[Verdict]) -> str:
     for place, link, record, runs in every:
         figures = _figures(claims.deciding(record))
         more = [f"and {len(figures) - MOST_FIGURES} more"] if len(figures) > MOST_FIGURES else []
-        cells = _outcome(record), "; ".join(figures[:MOST_FIGURES] + more), runs, link
+        found = record["finding"] or "; ".join(figures[:MOST_FIGURES] + more)
+        cells = _outcome(record), found, runs, link
         for column, text in zip(columns, cells, strict=True):
             before = place if place == "page" else number_of(place)
             column.append(f"{before}: {text}" if len(every) > 1 and text is not link else text)
