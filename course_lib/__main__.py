@@ -297,25 +297,37 @@ def formgrader(arguments):
 
 
 def feedback(arguments):
-    """[exercise ...]: write each learner's feedback as a page; hidden tests are not shown"""
-    from course_lib.grading import report
+    """[exercise ...]: write each learner's feedback as a page, and a ZIP for Moodle; hidden tests are not shown"""
+    from course_lib.grading import report, returning
     from course_lib.grading.course import Course, shown
 
     here = Course.here()
-    pages, without = report.write_feedback(here, here.find(parse("feedback", arguments, "names").names))
+    assignments = here.find(parse("feedback", arguments, "names").names)
+    pages, without = report.write_feedback(here, assignments)
     for line in without:
         print(f"no feedback for {line}")
     print(f"{len(pages)} pages in {shown(here.path('feedback'))}")
+    for assignment in assignments:
+        if file := returning.archive(here, assignment):
+            print(f"{shown(file)} for Moodle")
 
 
 def grades(arguments):
-    """[exercise ...]: write the marks as CSV, with the points of each check and the reasons"""
-    from course_lib.grading import report
-    from course_lib.grading.course import Course, shown
+    """[exercise ...] [--into SHEET [--column NAME]]: write marks and reasons as CSV, or fill a platform's sheet"""
+    from course_lib.grading import report, returning
+    from course_lib.grading.course import Course, CourseError, shown
 
+    options = parse("grades", arguments, "names", into=None, column="Grade")
     here = Course.here()
-    for assignment in here.find(parse("grades", arguments, "names").names):
-        print(shown(report.write_grades(here, assignment)))
+    assignments = here.find(options.names)
+    if options.into is None:
+        for assignment in assignments:
+            print(shown(report.write_grades(here, assignment)))
+        return
+    if len(assignments) != 1:
+        raise CourseError(f"A sheet is of one assignment; name it, as in ARGS='03 --into={options.into}'.")
+    file, told = returning.fill(here, assignments[0], Path(options.into), options.column)
+    print(*told, shown(file), sep="\n")
 
 
 def parse(verb, arguments, *places, **options):
@@ -324,7 +336,7 @@ def parse(verb, arguments, *places, **options):
     for place in places:
         parser.add_argument(place, **({"nargs": "*"} if place == "names" else {}))
     for option, value in options.items():
-        parser.add_argument(f"--{option}", **({"action": "store_true"} if value is False else {}))
+        parser.add_argument(f"--{option}", **({"action": "store_true"} if value is False else {"default": value}))
     return parser.parse_args(arguments)
 
 

@@ -576,6 +576,11 @@ FLOODS = {
     "prints": "print('x' * 200_000_000)",
     "shows": "for _ in range(30): display({'text/plain': 'x' * 50_000_000}, raw=True)",
     "updates": "for _ in range(400): h = display('a', display_id='q')\nh.update('x' * 990_000)",
+    "parts": "import time, zmq\nk, part = get_ipython().kernel, b'x' * 79_000_000\nto = k.iopub_thread.socket\n"
+    "def flood():\n    for _ in range(40):\n        to.send(part, zmq.SNDMORE, copy=False)\n    to.send(b'')\n"
+    "k.iopub_thread.schedule(flood)\ntime.sleep(9)",
+    "values": "k = get_ipython().kernel\nmany = {'text/plain': [[0]] * 9_000_000}\nk.session.send("
+    "k.iopub_socket, 'display_data', {'data': many, 'metadata': {}}, parent=k.get_parent())",
     "alternates": "import sys\nfor _ in range(5_000):\n    for to in (sys.stdout, sys.stderr):\n"
     "        print('a', file=to, flush=True)",
 }
@@ -590,14 +595,17 @@ def graded_and_most_memory(course, student):
 
 @pytest.mark.skipif(bool(sandbox.missing()), reason=f"there is no sandbox: {sandbox.missing()}")
 @pytest.mark.notebook
-@pytest.mark.parametrize("flood", sweep(FLOODS, next(iter(FLOODS))))
+@pytest.mark.parametrize("flood", sweep(FLOODS, "asks", "parts"))
 def test_a_flood_takes_none_of_the_graders_memory(course, flood):
     course = dataclasses.replace(course, cell_seconds=15)
     made.hand_in(course, flood, made.answered(course, sat=f"cat_score = 1.05\n{FLOODS[flood]}"))
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
         report, most = alone.submit(graded_and_most_memory, course, flood).result()
-    assert [cell["points"] for cell in report["cells"].values()] == [3, 1, 2, 2], report
-    assert most < 1.2e9, (report, most)  # its own 0.3, and eight messages of 50 MB wait while one is read
+    told = {"parts": "cell 5 sent more at once than the grader takes", "values": "cell 5 garbled what its kernel says"}
+    assert report["reasons"] == [told[flood]] if flood in told else not report["reasons"], report
+    assert [cell["points"] for cell in report["cells"].values()] == [3, flood not in told, 2, 2], report
+    # Its own 0.3, and eight messages of 50 MB wait while one is read; of parts a tenth of a second's come on top.
+    assert most < (2.5e9 if flood == "parts" else 1.2e9), (report, most)
     can_be_read(course, report)
 
 

@@ -62,7 +62,11 @@ def answered(clone, **answers):
 
 
 def pack(clone):
-    """The archive that the page collects: one right, one wrong and a day late, one broken, one without a name."""
+    """What Moodle gives: its worksheet, and an archive of one right, one wrong and late, one broken, one without a name."""
+    people = "".join(
+        f"Participant {number},{name},6.00,,-\n" for number, name in ((11, "A L"), (12, "C B"), (13, "G H"))
+    )
+    (clone / "grades.csv").write_text(f"Identifier,Full name,Maximum Grade,Grade,Last modified (grade)\n{people}")
     path = "{}_assignsubmission_file_/{}"
     on_time, late = (2026, 10, 30, 12, 0, 0), (2026, 11, 2, 23, 59, 0)
     with zipfile.ZipFile(clone / "moodle.zip", "w") as out:
@@ -85,7 +89,7 @@ def test_the_walk_through_prints_what_the_page_says(clone):
     environment["PYTHONPATH"] = os.pathsep.join([str(clone), environment["PYTHONPATH"]])
     done = list(steps())
     assert [command.split()[:2] for command, _ in done if command.startswith("make")] == [
-        ["make", verb] for verb in ("release", "collect", "grade", "grade", "feedback", "grades")
+        ["make", verb] for verb in ("release", "collect", "grade", "grade", "feedback", "grades", "grades")
     ]
     for command, wanted in done:
         if "moodle.zip" in command:

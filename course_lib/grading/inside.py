@@ -32,6 +32,7 @@ KERNEL, TRIAL = b"kernel", b"trial"
 LARGEST_MESSAGE = 80_000_000  # bytes that the grader reads; the largest answer has room in it
 LONGEST_TEXT = 2_000_000  # characters in one that is too large; the grader keeps fewer
 TOO_MUCH = "took more memory than it may"
+SENT_TOO_MUCH = "sent more at once than the grader takes"
 
 NEW_NAMESPACES = 0x00020000 | 0x08000000 | 0x20000000 | 0x40000000  # of mounts, IPC, processes, network
 NO_SET_USER, NO_DEVICES, NO_PROGRAMS = 2, 4, 8  # flags of mount

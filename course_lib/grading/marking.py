@@ -317,7 +317,7 @@ class Marking(Execute):
         if self.overdue:
             return f"was running after {self.submission_seconds} s"
         said = getattr(self.km.provisioner.process, "said", "")
-        return said if said == inside.TOO_MUCH else WHAT_ENDED[type(error)]
+        return said if said in (inside.TOO_MUCH, inside.SENT_TOO_MUCH) else WHAT_ENDED[type(error)]
 
     def _skip_what_ended(self, index):
         """That is the cell before, if the kernel was gone before this one."""

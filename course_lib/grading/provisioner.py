@@ -9,11 +9,13 @@ files, reach the network, and start processes that leave its session.
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
@@ -21,6 +23,7 @@ import zmq
 from jupyter_client.asynchronous import AsyncKernelClient
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
+from jupyter_client.session import json_unpacker
 from traitlets import Type
 
 from course_lib.grading import inside, sandbox
@@ -33,12 +36,19 @@ PASSED_ON = {
 }
 BEGINNINGS = ("LC_", "CONDA_")
 MESSAGES = 8  # that wait to be read
+ROOM = 10**9  # bytes that this process may take while a kernel runs; the largest answer takes half
+MOST_VALUES = 2_000_000  # of a message: Python's objects for them take a hundred times their text
+STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"')
 
 
 class Contained(LocalProvisioner):
     """A local kernel in a scratch folder, with limits, in a sandbox where its manager says so."""
 
     scratch = folder = None
+
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.over = threading.Event()
 
     async def pre_launch(self, **kwargs):
         self.scratch = Path(tempfile.mkdtemp(prefix="course-kernel-"))
@@ -78,9 +88,19 @@ class Contained(LocalProvisioner):
             for path in (self.scratch, *self.scratch.rglob("*")):
                 os.chown(path, user, user, follow_symlinks=False)
         self.process = sandbox.kernel(self.folder, self.parent.memory, kwargs["env"])
+        threading.Thread(target=self._watch, args=(self.process, _memory()), daemon=True).start()
         return self.connection_info
 
+    def _watch(self, kernel, before):
+        """Ends a kernel that fills this process: ZeroMQ keeps all parts of a message, however many, until the last."""
+        while not self.over.wait(0.05):
+            if _memory() > before + ROOM:
+                kernel.said = inside.SENT_TOO_MUCH
+                kernel.send_signal(signal.SIGKILL)
+                return
+
     def _clear(self):
+        self.over.set()
         if self.folder is not None:
             os.close(self.folder)
             self.folder = None
@@ -96,6 +116,22 @@ class Contained(LocalProvisioner):
         self._clear()
 
 
+def _memory() -> int:
+    """Bytes that this process has."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+def unpack(text: bytes) -> dict:
+    """A part of a message. Raises ValueError if it holds so many values that reading it would fill the memory."""
+    if _values(text) > MOST_VALUES and _values(STRING.sub(b"", text)) > MOST_VALUES:
+        raise ValueError(f"a message of more than {MOST_VALUES} values")
+    return json_unpacker(text)
+
+
+def _values(text: bytes) -> int:
+    return sum(text.count(mark) for mark in (b",", b"[", b"{"))
+
+
 class Listener(AsyncKernelClient):
     """Takes of a kernel in a sandbox only so much at once: more waits there, and counts as that kernel's memory."""
 
@@ -107,6 +143,7 @@ class Listener(AsyncKernelClient):
         return context
 
     def start_channels(self, **which):
+        self.session.unpack = unpack
         super().start_channels(**which | {"stdin": False})  # which nobody reads
 
 

@@ -108,7 +108,7 @@ class Kernel:
         """What it ended with: -9 if it was ended; None if it runs."""
         if self.returncode is None:
             try:
-                self.said = self.line.recv(1000).decode()
+                self.said = self.line.recv(1000).decode() or self.said
             except BlockingIOError:
                 return None
             self.returncode = int(self.said) if self.said.lstrip("-").isdecimal() else -9

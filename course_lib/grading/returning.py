@@ -1,0 +1,81 @@
+"""Puts marks and feedback into the form in which a learning platform takes them back."""
+
+import csv
+import re
+import zipfile
+from pathlib import Path
+
+from course_lib.files import read_json
+from course_lib.grading.course import Course, CourseError
+from course_lib.grading.report import table
+
+
+def _folders(course: Course, assignment: str) -> dict[str, str]:
+    """Each person's folder by the platform's number."""
+    kept = course.folder / "collected.json"
+    by_name = read_json(kept).get(assignment, {}) if kept.exists() else {}
+    return {number: folder for folders in by_name.values() for number, folder in folders.items()}
+
+
+def fill(course: Course, assignment: str, sheet: Path, column: str = "Grade") -> tuple[Path, list[str]]:
+    """Writes a copy of Moodle's grading worksheet, or of Canvas's gradebook, with the points in one column.
+
+    A row keeps what it has if nothing of the person is graded. Moodle knows a person by the number at the end of the
+    first column, Canvas by its column ID.
+
+    Returns: the copy, and a line for everyone whose mark is not final or not in it.
+    Raises:
+        CourseError: there is no such file or column, nothing was collected by `make collect`, or the platform's maximum
+            is another than the assignment's.
+    """
+    try:
+        with sheet.open(encoding="utf-8-sig", newline="") as opened:
+            head, *rows = [row for row in csv.reader(opened) if row] or [[]]
+    except OSError:
+        raise CourseError(f"There is no file {sheet}.") from None
+    if column not in head:
+        there = ", ".join(head) or "none"
+        raise CourseError(f"{sheet}: there is no column {column!r} (columns: {there}); name the column that takes the "
+                          "points: ARGS='--column=NAME'")  # fmt: skip
+    folders, graded = _folders(course, assignment), {row["student"]: row for row in table(course, assignment)}
+    if not folders:
+        raise CourseError(f"{assignment}: nothing was collected from an archive, so nobody's number is known.")
+    who, filled, told = head.index("ID") if "ID" in head else 0, set(), []
+    for row in rows:
+        number = re.search(r"\d+$", row[who])
+        mark = graded.get(folders.get(number[0], "")) if number else None
+        if mark is None or not mark["state"].startswith("graded"):
+            continue
+        most = row[head.index("Maximum Grade")].replace(",", ".") if "Maximum Grade" in head else ""
+        if most and float(most) != mark["max"]:
+            raise CourseError(f"{sheet}: Moodle's maximum is {float(most):g}, the assignment's {mark['max']:g}. Set "
+                              "Moodle's to the same, and download the worksheet again.")  # fmt: skip
+        row[head.index(column)] = f"{mark['points']:g}"
+        filled.add(mark["student"])
+        if mark["state"] != "graded":
+            told.append(f"{mark['student']}: {mark['state']}; the sheet has the points so far")
+    for name, mark in graded.items():
+        if name not in filled and mark["state"] != "missing":
+            why = "not in the sheet" if mark["state"].startswith("graded") else mark["state"]
+            told.append(f"{name}: {why}; no points are filled in")
+    file = course.path("grades", f"{assignment}_to_upload.csv")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("w", encoding="utf-8", newline="") as out:
+        csv.writer(out).writerows([head, *rows])
+    return file, told
+
+
+def archive(course: Course, assignment: str) -> Path | None:
+    """Packs the pages of feedback as Moodle takes them, under each participant's number; None if there are none."""
+    pages = {
+        number: page
+        for number, folder in _folders(course, assignment).items()
+        if (page := course.path("feedback", folder, assignment, f"{assignment}.html")).exists()
+    }
+    if not pages:
+        return None
+    file = course.path("feedback", f"{assignment}.zip")
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as out:
+        for number, page in pages.items():
+            out.write(page, f"feedback_{number}_assignsubmission_file_/{page.name}")
+    return file
