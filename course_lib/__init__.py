@@ -14,8 +14,8 @@ LAYERS = {
     "What a notebook calls": "claims glossary checks widgets",
 }
 NOT_IN_LESSONS = (
-    "tools.environment tools.lessons tools.saved_widgets tools.seeds tools.recording tools.restamp tools.pages "
-    "tools.web tools.slides tools.bench tools.bench_in_page tools.workbook tools.hub tools.mutants tools.rewrapped "
+    "tools.environment tools.lessons tools.saved_widgets tools.seeds tools.recording tools.restamp tools.web "
+    "tools.slides tools.workbook tools.pages tools.bench tools.bench_in_page tools.hub tools.mutants tools.rewrapped "
     "tools.edges tools.relations tools.cards tools.site grading __main__"
 )
 

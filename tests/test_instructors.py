@@ -62,7 +62,7 @@ def answered(clone, **answers):
 
 
 def pack(clone):
-    """What Moodle gives: its worksheet, and an archive of one right, one wrong and late, one broken, one without a name."""
+    """What Moodle gives: its worksheet, and an archive: one right, one wrong and late, one broken, one nameless."""
     people = "".join(
         f"Participant {number},{name},6.00,,-\n" for number, name in ((11, "A L"), (12, "C B"), (13, "G H"))
     )
