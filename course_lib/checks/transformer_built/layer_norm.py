@@ -53,7 +53,7 @@ LAYER_NORM = Exercise(
     "transformer_built",
     cases,
     right,
-    'lesson 5, "Three ways to get it wrong"; glossary.show("layer normalisation")',
+    'lesson 5, "LayerNorm by hand"; glossary.show("layer normalisation")',
     tolerance=1e-4,
     banned=("torch.nn.functional.layer_norm", "torch.layer_norm", "torch.native_layer_norm"),
 )
