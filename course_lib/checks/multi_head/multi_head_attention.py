@@ -75,7 +75,7 @@ MULTI_HEAD_ATTENTION = Exercise(
     "multi_head",
     cases,
     right,
-    'lesson 4, "The ladder"; glossary.show("multi-head attention")',
+    'lesson 4, "From a loop to one reshape"; glossary.show("multi-head attention")',
     tolerance=1e-4,
 )
 

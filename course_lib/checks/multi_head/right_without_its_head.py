@@ -15,6 +15,6 @@ RIGHT_WITHOUT_ITS_HEAD = Question(
         Misconception("that is the mean of both neighbours", "One bar is asked for: that of the neighbour whose head is gone.", (1 + 1 / 4) / 2),
         Misconception("one half would be luck with two symbols", "Read the lower bar again, on the axis at the left. How many symbols can the readout choose from?", 0.5),
     ),
-    'lesson 4, "A task that one head must fail"',
+    'lesson 4, "Two neighbours at once"',
     tolerance=0.06,
 )  # fmt: skip

@@ -30,7 +30,11 @@ def right(x, heads):
 
 
 SPLIT_HEADS = Exercise(
-    "split_heads", "multi_head", cases, right, 'lesson 4, "The ladder"; glossary.show("multi-head attention")'
+    "split_heads",
+    "multi_head",
+    cases,
+    right,
+    'lesson 4, "From a loop to one reshape"; glossary.show("multi-head attention")',
 )
 
 CUT, STACK = "x.split(x.shape[-1] // heads, dim=-1)", "torch.stack(pieces, 1)"
