@@ -44,7 +44,7 @@ BITS_A_CHARACTER = Exercise(
     "language_models",
     cases,
     right,
-    'lesson 8, "Bits a character"; glossary.show("bits per character")',
+    'lesson 8, "Bits per character"; glossary.show("bits per character")',
 )
 
 LN_2 = "A bit is ln 2 = 0.69 nats. Are there more bits or fewer?"

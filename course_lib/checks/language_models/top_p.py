@@ -82,7 +82,7 @@ TOP_P = Exercise(
     "language_models",
     cases,
     right,
-    'lesson 8, "Drawing a token"; glossary.show("nucleus sampling")',
+    'lesson 8, "Sampling a token"; glossary.show("nucleus sampling")',
     drive_top_p,
     banned=("course_lib.decoding",),
 )
