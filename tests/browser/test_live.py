@@ -32,6 +32,13 @@ def test_a_lecture_is_given_with_a_running_kernel(open_notebook, page, shoot, sh
     deck = page.locator(".jp-Deck")
     deck.wait_for()
     shoot(page, "live-title")
+    step_to(page, "product-code")
+    code = page.locator(".jp-CodeCell.jp-deck-mod-visible", has_text="Y = X @ W").locator(".jp-InputPrompt")
+    before = code.text_content()
+    page.keyboard.press("Control+Enter")
+    page.wait_for_function("([prompt, before]) => /\\d/.test(prompt.textContent) && prompt.textContent !== before",
+                           arg=[code.element_handle(), before])  # fmt: skip
+    assert page.evaluate(ACTIVE) == "product-code"
     step_to(page, "scores-explorer")
     explorer = page.locator(".am-explorer:visible").element_handle()
     widgets.reach(page, explorer)
@@ -41,12 +48,5 @@ def test_a_lecture_is_given_with_a_running_kernel(open_notebook, page, shoot, sh
     page.keyboard.press("Space")  # goes to the slider
     assert page.evaluate(ACTIVE) == "scores-explorer"
     page.keyboard.press("Shift+Tab")  # back to the slide
-    step_to(page, "product-code")
-    code = page.locator(".jp-CodeCell.jp-deck-mod-visible", has_text="Y = X @ W").locator(".jp-InputPrompt")
-    before = code.text_content()
-    page.keyboard.press("Control+Enter")
-    page.wait_for_function("([prompt, before]) => /\\d/.test(prompt.textContent) && prompt.textContent !== before",
-                           arg=[code.element_handle(), before])  # fmt: skip
-    assert page.evaluate(ACTIVE) == "product-code"
     page.keyboard.press("Escape")
     deck.wait_for(state="detached")
