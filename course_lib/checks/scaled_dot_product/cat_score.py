@@ -1,7 +1,7 @@
 """`cat_score`: the dot product of *cat* with itself."""
 
 from course_lib.checks.engine import Misconception, Question
-from course_lib.checks.scaled_dot_product.the_article import BY_HAND, TO_ALL, WORDS
+from course_lib.checks.scaled_dot_product.the_article import ARTICLE, TO_ALL, WORDS
 
 CAT_SCORE = Question(
     "cat_score",
@@ -15,6 +15,6 @@ CAT_SCORE = Question(
         Misconception("that is cat · sat", "Here cat looks at itself.", lambda: TO_ALL[2].item()),
         Misconception("that is sat · sat", "Here cat looks at itself. The lesson followed sat.", lambda: (WORDS[2] @ WORDS[2]).item()),
     ),
-    BY_HAND,
+    ARTICLE,
     tolerance=0.005,
 )  # fmt: skip

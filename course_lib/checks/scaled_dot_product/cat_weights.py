@@ -5,7 +5,7 @@ from itertools import permutations
 from math import sqrt
 
 from course_lib.checks.engine import Misconception, Question
-from course_lib.checks.scaled_dot_product.the_article import BY_HAND, TO_ALL, WORDS
+from course_lib.checks.scaled_dot_product.the_article import ARTICLE, TO_ALL, WORDS
 
 OTHERS = TO_ALL[[0, 2]]
 
@@ -35,6 +35,6 @@ CAT_WEIGHTS = Question(
         Misconception("one decimal is not enough", "Each is right as far as it goes. Two decimals are wanted.", [0.3, 0.4, 0.3]),
         Misconception("these are percentages", "Shares of 1 are wanted, such as 0.25 for 25 %.", lambda: 100 * (TO_ALL / 2).softmax(0)),
     ),
-    BY_HAND,
+    ARTICLE,
     tolerance=0.0055,
 )  # fmt: skip

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from course_lib.checks.engine import Case, Exercise
-from course_lib.checks.scaled_dot_product.the_article import BY_HAND, WORDS
+from course_lib.checks.scaled_dot_product.the_article import ARTICLE, WORDS
 
 
 def cases(generator: torch.Generator) -> list[Case]:
@@ -40,7 +40,7 @@ def right(words, who):
     return [output, weights]
 
 
-LOOK = Exercise("look", "scaled_dot_product", cases, right, BY_HAND)
+LOOK = Exercise("look", "scaled_dot_product", cases, right, ARTICLE)
 
 LEFT_OUT = "seen = words", "seen = words[torch.arange(len(words)) != who]"
 RATIO = "scores.softmax(0)", "scores / scores.sum()"

@@ -58,7 +58,7 @@ MAT_SCORE = Question(
     "scaled_dot_product",
     lambda: (WORDS["cat"] @ WORDS["the"]).item(),
     (Misconception("that is divided by √d_k", "The dot product alone is asked for.", 0.125),),
-    'lesson 3, "By hand: The cat sat"',
+    'lesson 3, "Could we do without the matrices?"',
     tolerance=0.005,
 )
 
