@@ -31,7 +31,7 @@ TEMPLATE = DATA / "site" / "_templates" / "claims.md"
 STRIKING, SETTLED, WAITING = "Begin with these", "Settled on this page", "Not tested yet"
 WAITS = "waits for its lesson"
 RUNS = {
-    "records": "decided by recorded trainings with several seeds",
+    "records": "decided by recorded runs with several seeds",
     "arithmetic": "arithmetic, which no run changes",
     "not tried": "not tried with other seeds",
     "": "",

@@ -19,22 +19,22 @@ PROVENANCE = {"recorded", "counted", "live"}  # which the column `runs` says for
 
 INDEX = """# Glossary
 
-Each entry says what the paper says and what happens, and does the arithmetic in a few lines that run.
+Each entry gives the paper's definition, then what happens in practice, then the arithmetic in a few lines that run.
 In a notebook, after `from course_lib import glossary`, `glossary.show("query")` shows an entry, and
-`glossary.search("mask")` looks inside them all. What people say about attention, and what came out when it was
-tested, stands in the [ledger of claims](claims.md).
+`glossary.search("mask")` searches all of them. The [ledger of claims](claims.md) lists what people say about attention
+and what came out when we tested it.
 """
 
 CLAIMS = """# The ledger of claims
 
-What people say about attention, and what came out when it was put to the test. A verdict is computed from the figures
-of an experiment or a proof, in the cell that the last column leads to. What needs no experiment, or allows none, is
-[settled on this page](#Settled-on-this-page). The figures are those that the verdict turned on.
+What do people say about attention, and what came out when we tested it? A verdict is computed from the figures of an
+experiment or a proof, in the cell that the last column links to. Claims that need no experiment, or allow none, are
+[settled on this page](#Settled-on-this-page).
 
-*Runs*: how often the verdict came out the same when the lesson ran with seeds that nobody picked, on the plainest and
-on the richest instruction set of a processor (`make seeds`); or, where no run can change it, what it rests on: records
-of several seeds, or arithmetic. A number before a colon is the lesson's. This page is written by `make pages` from what
-the lessons put out.
+The column *runs* says how often the verdict came out the same when the lesson ran with seeds that nobody picked, on
+the plainest and on the richest instruction set of a processor (`make seeds`). If no run can change a verdict, the
+column says what it rests on, records of several seeds or arithmetic. A number before a colon is the lesson's. `make
+pages` writes this page from the lessons' outputs.
 """
 
 
@@ -139,7 +139,7 @@ def ledger_of_claims(found: Mapping[str, list[Verdict]]) -> str:
         [
             CLAIMS,
             f"{len(found)} claims, {counts.total()} verdicts: {total}; {waiting} claims wait for their lesson.\n",
-            "| id | what is said | by | verdict | figures | runs | where |\n|---|---|---|---|---|---|---|",
+            "| id | claim | said by | verdict | what came out | runs | where |\n|---|---|---|---|---|---|---|",
             *(_row(claim, every) for claim, every in found.items()),
             "\n## Who says it\n",
             *(f"- {name}: {text}" for name, text in claims.sources().items()),
@@ -160,7 +160,7 @@ def _row(claim: str, every: list[Verdict]) -> str:
             before = place if place == "page" else number_of(place)
             column.append(f"{before}: {text}" if len(every) > 1 and text is not link else text)
     said = claims.ledger()[claim]
-    sentence = said["sentence"] + (f" (that is: {said['sense']})" if "sense" in said else "")
+    sentence = said["sentence"] + (f" (in other words: {said['sense']})" if "sense" in said else "")
     cells = [claim, sentence, said["said_by"], *("<br>".join(column) for column in columns)]
     if not every:
         cells[3] = "waits for its lesson"

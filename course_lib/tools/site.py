@@ -31,8 +31,8 @@ FOLDER = web.BUILD / "site"
 LAUNCH = {"COURSE_BINDER": "Binder", "COURSE_JUPYTERHUB": "JupyterHub"}
 ADDRESS = "COURSE_SITE"  # the variable that holds the address at which the site is published
 SENTENCE = (
-    "A course from the recurrent network to the Transformer and to language models: what people say about attention "
-    "is put to the test, by experiments that you can move, run and change."
+    "A course from the recurrent network to the Transformer and on to language models. It tests what people say about "
+    "attention, with experiments that you can move, run and change."
 )
 TRANSLATED = [
     "the chicken did not cross the road because it was tired",
@@ -41,7 +41,7 @@ TRANSLATED = [
     "the small black cat sees the white dog",
     "this red cat that the dog hears does not eat",
 ]
-TO_DO = "Here you see what there is to do. To do it and be told at once what is right, start the course: `make lab`."
+TO_DO = "This page shows the exercises. To do them, with checks that answer at once, start the course with `make lab`."
 README_ROW = re.compile(r"^\| (\d+) \| \[(.+?)\]\(notebooks/(.+?)\.ipynb\) \| (.+?) \|$", re.MULTILINE)
 SIGNATURE = re.compile(r"<dl>\n(<dd>.*?)</dl>", re.DOTALL)
 PARAGRAPH = re.compile(r"<p>(.+?)</p>", re.DOTALL)
@@ -234,8 +234,8 @@ def translator():
         "trained_transformer",
         TRANSLATED,
         {"at": {"side": "french", "place": 1}},
-        hint="A small Transformer translates this in your browser. Point at a word, or tap it: arcs run to what the "
-        "model looks at. Choose the sentence with “wide”: “il” becomes “elle”. And with a cow? "
+        hint="A small Transformer translates this in your browser. Point at a word, or tap it, and arcs show what the "
+        "model looks at. Choose the sentence with “wide”, and “il” becomes “elle”. And with a cow? "
         "Does it know what “it” is?",
         apart=False,
     )
