@@ -25,7 +25,12 @@ INSTEAD = {
     "whoever has": "if you have",
 }
 NEVER = re.compile(rf"\b(?:{'|'.join(INSTEAD)})\b", re.IGNORECASE)
-PAGES = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("glossary/*.md")), lessons.NOTEBOOKS / "start.md", *lessons.find()]
+PAGES = [
+    *sorted(ROOT.glob("*.md")),
+    *sorted(ROOT.glob("glossary/*.md")),
+    lessons.NOTEBOOKS / "start.md",
+    *lessons.find(),
+]
 
 
 def prose(page):
