@@ -40,6 +40,11 @@ def test_lessons_and_start_promise_the_minutes_they_take():
     assert all(pages.PROMISED.search(path.read_text("utf-8")) for path in lessons.find())
 
 
+@pytest.mark.parametrize("path", lessons.find(), ids=lambda path: path.stem)
+def test_a_lesson_takes_a_reader_an_hour_at_most(path):
+    assert lessons.minutes_to_read(nbformat.read(path, as_version=4)) <= 60
+
+
 def test_the_index_has_every_entry_once():
     index = pages.index()
     assert [name for name in glossary.entries() if index.count(f"]({name}.md) |") != 1] == []
