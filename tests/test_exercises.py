@@ -143,7 +143,7 @@ def told(path):
 def test_a_letter_means_one_thing(path):
     for name, text, _ in told(path):
         shapes = ",".join(re.findall(r"(?:`|shape )\(([^`()]*,[^`()]*)\)", text))
-        assert not set(re.findall(r"place \$(\w)\$", text)) & set(re.findall(r"\b[a-zA-Z]\b", shapes)), name
+        assert not set(re.findall(r"position \$(\w)\$", text)) & set(re.findall(r"\b[a-zA-Z]\b", shapes)), name
         for formula in re.findall(r"\$\$(.*?)\$\$", text, re.DOTALL):
             indices = {letter for group in re.findall(r"_\{(\w(?:,\w)+)\}", formula) for letter in group.split(",")}
             assert not indices & set(re.findall(r"(?<![a-zA-Z])([a-zA-Z])_", formula)), (name, formula)
