@@ -308,7 +308,8 @@ def feedback(arguments):
         print(f"no feedback for {line}")
     print(f"{len(pages)} pages in {shown(here.path('feedback'))}")
     for assignment in assignments:
-        if file := returning.archive(here, assignment):
+        file = returning.archive(here, assignment)
+        if file:
             print(f"{shown(file)} for Moodle")
 
 

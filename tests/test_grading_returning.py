@@ -67,7 +67,7 @@ def test_canvas_knows_a_person_by_its_id(course, tmp_path):
     ("text", "said"),
     [
         ("", "there is no column 'Grade' .columns: none."),
-        ("Student,ID\nx,11\n", "columns: Student, ID.; name the one that takes the points"),
+        ("Student,ID\nx,11\n", "columns: Student, ID.; name the column that takes the points"),
         (MOODLE + "Participant 11,A,s,,100.00,-,\n", "Moodle's maximum is 100, the assignment's 9"),
     ],
 )

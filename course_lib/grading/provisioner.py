@@ -121,7 +121,7 @@ def _memory() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
 
 
-def unpack(text: bytes) -> dict:
+def unpack(text: bytes) -> object:
     """A part of a message. Raises ValueError if it holds so many values that reading it would fill the memory."""
     if _values(text) > MOST_VALUES and _values(STRING.sub(b"", text)) > MOST_VALUES:
         raise ValueError(f"a message of more than {MOST_VALUES} values")
