@@ -62,12 +62,7 @@ def imports_are_folded(notebook, lesson):
 
 
 def few_boxes_stand_on_the_lecture_path(notebook, lesson):
-    path = []
-    for cell in notebook.cells:
-        if cell.cell_type == "markdown" and re.search(r"^#+ .*More claims", cell.source, re.MULTILINE):
-            break
-        path += boxes({"cells": [cell]})
-    return [box["id"] for box in path[ON_THE_PATH:]]
+    return [box["id"] for box in boxes({"cells": lessons.main_path(notebook)})[ON_THE_PATH:]]
 
 
 def cells_were_run_in_order(notebook, lesson):

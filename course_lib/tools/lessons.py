@@ -103,16 +103,21 @@ def is_folded(cell):
     return bool(cell.metadata.get("jupyter", {}).get("source_hidden"))
 
 
+def main_path(notebook):
+    """The cells before *More claims*."""
+    more = re.compile(r"^#+ .*More claims", re.MULTILINE)
+    ends = (at for at, cell in enumerate(notebook.cells) if cell.cell_type == "markdown" and more.search(cell.source))
+    return notebook.cells[: next(ends, None)]
+
+
 def minutes_to_read(notebook):
-    """How long the main path takes to read, up to *More claims*: the next five minutes.
+    """How long the main path takes to read: the next five minutes.
 
     130 words a minute, 6 seconds a line of visible code, 20 seconds a figure, table or widget; folded text is left out.
     """
     words = lines = figures = 0
-    for cell in notebook.cells:
+    for cell in main_path(notebook):
         if cell.cell_type == "markdown":
-            if re.search(r"^#+ .*More claims", cell.source, re.MULTILINE):
-                break
             text = re.sub(r"(?s)<details>.*?</details>|\]\(.*?\)", "", cell.source)
             figures += len(re.findall(r"^\|[-:| ]+\|$|!\[", text, re.MULTILINE))
             words += len(re.findall(r"\w[\w'’-]*", re.sub(r"(?m)^\|.*", "", text)))
