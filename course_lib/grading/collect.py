@@ -290,7 +290,7 @@ def _dated(files: list[File], dates: dict | None, trusted: bool, told: list[str]
 def _told_apart(course: Course, files: list[File], assignment: str, told: list[str]) -> list[File]:
     """The files with a folder of its own for each person: namesakes, and whose name no folder can have, by number."""
     kept = course.folder / "collected.json"
-    before = read_json(kept) if kept.exists() else {}
+    before = read_json(kept)
     folders = before.setdefault(assignment, {})  # by name and number, also of archives that were collected before
     for student, number in sorted({(file.student, file.number) for file in files}):
         theirs = folders.setdefault(student, {})

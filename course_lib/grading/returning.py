@@ -12,8 +12,7 @@ from course_lib.grading.report import table
 
 def _folders(course: Course, assignment: str) -> dict[str, str]:
     """Each person's folder by the platform's number."""
-    kept = course.folder / "collected.json"
-    by_name = read_json(kept).get(assignment, {}) if kept.exists() else {}
+    by_name = read_json(course.folder / "collected.json").get(assignment, {})
     return {number: folder for folders in by_name.values() for number, folder in folders.items()}
 
 
