@@ -186,7 +186,7 @@ def draw_by_length(
         draw_band(ax, range(len(buckets)), runs, values, ls=linestyle, color=colour, marker=marker, label=name)
     ax.set_xticks(range(len(buckets)), buckets, rotation=45 if len(buckets) > 6 else 0)
     ax.set_xlabel("words in the English sentence")
-    ax.set_ylabel("sentences all right")
+    ax.set_ylabel("correct sentences")
     ax.set_ylim(-0.03, 1.03)
     if recorded_label:
         draw_legend(ax, recorded_label)

@@ -53,7 +53,7 @@ def test_topics_stand_in_order_with_their_cosines_and_bars_and_those_with_the_an
         *("question: ", "Who sees <x>?", "1", "0.62", "causal mask", "A mask <of the past>."),
         *("2", "0.55", "a & b", " ✓ holds the answer", "Both."),
         *("3", "0.50", "padding", " ✓ holds the answer", "Words without."),
-        "the first topic with the answer has place 2",
+        "the first topic with the answer is number 2",
     ]
     assert re.findall(r"width:(\d+)%;height:.9em;background:(#\w+)", frame) == [
         *(("62", "#0072b2"), ("55", "#009e73"), ("50", "#009e73"))
@@ -111,9 +111,9 @@ def test_points_are_drawn_where_they_lie_with_a_mark_for_each_sense(seed):
         own = [sense == one for one in SENSES]
         np.testing.assert_allclose((found - 150) / (130, -130), points[own], atol=0.0005)
     assert set(re.findall(r'style="color:(#\w+)">(.)', frame)) == {("#0072b2", "●"), ("#d55e00", "■")}
-    assert "<b>layer 3: nearest sentence of the same sense for 11 of 12</b>" in frame
+    assert "<b>layer 3: the nearest sentence has the same sense for 11 of 12</b>" in frame
     told = drawings(frame)[0].get("aria-label")
-    assert told.startswith("where the vectors of bank lie at layer 3; of a river: 1 at ")
+    assert told.startswith("where the vectors of bank are at layer 3; of a river: 1 at ")
     coordinates = {
         int(n): (x, y) for n, x, y in re.findall(r"(\d+) at (\S+) (\S+?)[,;]?(?= |$)", told.replace("−", "-"))
     }
@@ -144,7 +144,7 @@ def test_vectors_that_are_all_the_same_have_a_number_each():
 def test_only_attributes_and_texts_differ_from_layer_to_layer_so_that_points_glide():
     shown = [widgets.senses_frame("bank", layer, drawn_points(layer), SENSES, SENTENCES, 6) for layer in range(7)]
     assert len({re.sub(r'"[^"]*"|>[^<]*<', "", frame) for frame in shown}) == 1
-    assert "<b>layer 0, the input: nearest sentence of the same sense for 6" in shown[0]
+    assert "<b>layer 0, the input: the nearest sentence has the same sense for 6" in shown[0]
     assert sum(len(frame.encode()) for frame in shown) < 40_000
 
 
@@ -172,8 +172,8 @@ def test_sentences_are_numbered_and_have_the_word_in_bold_once():
         ({"senses": [*"abcde", *"aaaaaaa"]}, "5 senses were given.* up to 4"),
         ({"layer": -1}, "the layer is -1; 0 is the input"),
         ({"right": 13}, "right is 13; it counts some of 12"),
-        ({"word": "river"}, "'river' does not stand in 'The bank was <muddy>.'"),
-        ({"word": "ban"}, "must have it as a word of its own"),
+        ({"word": "river"}, "'river' is missing from 'The bank was <muddy>.'"),
+        ({"word": "ban"}, "must have it as a separate word"),
     ],
 )
 def test_what_does_not_fit_the_sentences_is_refused(change, message):

@@ -164,7 +164,7 @@ def test_a_cache_has_the_bytes_of_its_tensors(layers, heads, sets, words):
     size = 2 * layers * key.nbytes
     counted = f"{kept[sets]} {'set' if kept[sets] == 1 else 'sets'}"
     assert f"2 · {layers} layers · {counted} · 128 numbers · {words:,} words · 2 bytes<" in frame
-    assert re.search(rf"<b>{size:,} bytes .* hold {80 * 2**30 // size:,} of them</b>", frame)
+    assert re.search(rf"<b>{size:,} bytes .* hold {80 * 2**30 // size:,} texts ", frame)
     places = [float(x) for x in re.findall(r'd="M([\d.]+) \d+h.1"', frame)]
     whole = size * heads / kept[sets]
     wanted = [np.log2(whole * number / heads / 2**20) / 20 for number in kept.values()]
@@ -176,7 +176,7 @@ def test_a_cache_has_the_bytes_of_its_tensors(layers, heads, sets, words):
 
 def test_at_gpt_3_s_size_two_thousand_words_take_nine_gibibytes():
     frame = widgets.cache_frame(96, 96, "one for each head", 2048)
-    assert "<b>9,663,676,416 bytes (9 GiB) for one text; 80 GiB without anything else hold 8 of them</b>" in frame
+    assert "<b>9,663,676,416 bytes (9 GiB) for one text, so 80 GiB hold 8 texts and nothing else</b>" in frame
     assert "one for each head 9 GiB, one for 8 heads 1.1 GiB, one for all 96 MiB" in frame
 
 

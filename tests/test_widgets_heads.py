@@ -56,8 +56,8 @@ def test_a_word_that_looks_at_nothing_is_no_error():
         ((2, 3, 3, 4), {}, r"'a small cat' have the shape \(2, 3, 3, 4\); \(2, 3, 3, 3\) is needed"),
         ((2, 3, 3, 3), {"layers": ["encoder"]}, r"\(1, 3, 3, 3\) is needed"),
         ((2, 7, 3, 3), {}, "7 heads were given; one to 6"),
-        ((2, 3, 3, 3), {"word": 3}, "no word of 'a small cat' has the place 3"),
-        ((2, 3, 3, 3), {"layer": 2}, "no layer has the place 2"),
+        ((2, 3, 3, 3), {"word": 3}, "'a small cat' has no word 3"),
+        ((2, 3, 3, 3), {"layer": 2}, "there is no layer 2"),
     ],
 )
 def test_what_does_not_fit_the_sentence_is_refused(shape, more, message):

@@ -59,7 +59,7 @@ def test_memory_frames_are_sound_over_their_whole_range():
 @given(*[st.lists(st.sampled_from(["le", "chat", "<b>", "noir"]), min_size=1, max_size=8)] * 2)
 def test_translation_frames_mark_exactly_what_does_not_belong(reference, written):
     frame = widgets.translation_frame(["the", "cat"], reference, written)
-    assert ("✓ all right" in frame) == (reference == written)
+    assert ("✓ all correct" in frame) == (reference == written)
     assert html.escape(" ".join(reference)) in frame
     assert "<b>" not in frame.replace("<b>2 English", "").replace("<b>the model", "").replace(
         "<b>it should", ""

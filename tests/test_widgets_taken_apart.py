@@ -16,7 +16,7 @@ def test_every_curve_and_bucket_is_drawn_and_told():
     assert frame.endswith("<div>below</div>")
     assert svg.get("aria-label").endswith("plain: 3–6 1.00, 7–10 0.50; a < b: 3–6 0.25, 7–10 0.00")
     texts = ["".join(text.itertext()) for text in svg.iter("text")]
-    assert {"3–6", "7–10", "● plain", "■ a < b", "sentences all right"} <= set(texts)
+    assert {"3–6", "7–10", "● plain", "■ a < b", "correct sentences"} <= set(texts)
 
 
 def test_a_share_of_one_is_on_the_top_line_and_zero_on_the_bottom():

@@ -1,5 +1,5 @@
-// Draws controls, and below them the frame that belongs to what they say. Frames are computed in Python,
-// all beforehand or, for each choice of the menus, when it is made.
+// Draws controls, and below them the frame for their values. Python computes the frames, either all beforehand or when
+// a menu's choice is made.
 
 // A frame that differs from the shown one in attributes and texts alone is patched, so that its shapes glide (see
 // explorer.css); any other is swapped.
@@ -30,7 +30,7 @@ function render({ model, el }) {
   told.className = "visually-hidden";
   told.setAttribute("aria-live", "polite");
   const waiting = document.createElement("i");
-  waiting.textContent = "The last one; what is chosen is being computed, which takes a running kernel.";
+  waiting.textContent = "This is the previous picture. The new one is being computed, which needs a running kernel.";
   const box = document.createElement("div");
   box.className = "am-controls";
 
@@ -49,7 +49,7 @@ function render({ model, el }) {
   }
 
   const states = () => Object.keys(model.get("frames")).map((state) => state.split(",").map(Number));
-  // A choice whose sliders do not go beyond the frames of what is chosen before them, and where each slider ends.
+  // The choice, with each slider kept within the frames that exist for the controls before it, and where each slider ends.
   function fitted(chosen) {
     let left = states();
     const ends = [];
@@ -61,7 +61,7 @@ function render({ model, el }) {
     });
     return [fit, ends];
   }
-  // A menu with choices that have no frame; on a page without a kernel it can do nothing.
+  // Menus with choices that have no frame: without a kernel they can do nothing.
   const rests = controls.map(({ slider, options }, i) => !slider && !model.send && new Set(states().map((state) => state[i])).size < options.length);
   if (rests.includes(true)) waiting.textContent = "Here you see one choice of the menus. Other choices need a running kernel: start the course with make lab.";
 

@@ -1,14 +1,14 @@
-// A sentence as buttons, and from the word that is pointed at arcs to what each head of a layer looks at. All weights
-// are here, so it works without a kernel.
+// A sentence as buttons. Arcs lead from the chosen word to what each head of a layer looks at. The page has all the
+// weights, so this works without a kernel.
 const SVG = "http://www.w3.org/2000/svg";
-const LEAST = 0.05; // what is lighter can hardly be seen
+const LEAST = 0.05; // lighter arcs can hardly be seen
 const WRITTEN = 0.1;
 const short = (weight) => weight.toFixed(2).replace(/^0/, "");
 
 function render({ model, el }) {
   const [sentences, layers, colours] = ["sentences", "layers", "colours"].map((name) => model.get(name));
   const weights = JSON.parse(model.get("weights")); // (sentence, layer, head, word that looks, word looked at)
-  const name = Math.random(); // every widget has this module anew, so it cannot count
+  const name = Math.random(); // every widget loads this module again, so it cannot count
   let [hovered, words, arcs, numbers] = [null];
 
   function make(kind, parent, properties = {}) {
@@ -143,7 +143,7 @@ function render({ model, el }) {
         make("span", numbers[i], { textContent: short(row[i]) }).style.setProperty("--head", colours[head]);
       });
     });
-    // A line has room for as many numbers, and for arcs, as any word that looks needs: all stays in its place.
+    // Each line keeps the room that the word with the most numbers and arcs needs, so nothing moves.
     const lines = sentences[sentence].flatMap((line, i) => line.map(() => i));
     const needed = sentences[sentence].map(() => ({ rows: 0, arcs: false }));
     seen.forEach((rows) => rows.forEach((row, from) => row.forEach((weight, to) => {

@@ -1,5 +1,5 @@
-// A table of tick boxes, row by query and column by key, and in each cell the weight that the softmax over the
-// ticked cells of its row gives. Computed here, so it works without a kernel.
+// A table of tick boxes, with a row for each query and a column for each key. Each cell shows the weight that the softmax
+// over the ticked cells of its row gives. It is computed here, so it works without a kernel.
 function softmaxOverTicked(scores, ticked) {
   const powers = scores.map((score, i) => (ticked[i] ? Math.exp(score - Math.max(...scores)) : 0));
   const total = powers.reduce((sum, power) => sum + power, 0);

@@ -1,8 +1,8 @@
-// A query among keys: arrows that are dragged, turned by keys, or glide to where the plane is clicked. Scores, weights
-// and their sum are computed here at every move, so it works without a kernel.
+// A query among keys. The arrows are dragged, turned with the arrow keys, or glide to where the plane is clicked. Scores,
+// weights and their sum are computed here at every move, so this works without a kernel.
 const UNIT = 80; // pixels of the drawing; a key is at most 1 long
 const REACH = 86; // of the longest query
-const RING = 98; // words stand outside of it, all else inside
+const RING = 98; // words are outside of it, all else inside
 const LETTER = 16;
 const SIDEWAYS = [0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5, 6, -6, 7, -7, 8].map((turns) => 15 * turns); // degrees
 const GLIDE = 250; // milliseconds
@@ -33,7 +33,7 @@ function make(kind, parent, attributes = {}, text = "") {
   return made;
 }
 
-// An arrow from the origin; its group is turned, so that it lies on the group's own axis.
+// An arrow from the origin, along the axis of its turned group.
 function makeArrow(plane, kind, attributes = {}) {
   const group = make("g", plane, { fill: COLOURS[kind], stroke: COLOURS[kind], ...attributes });
   const shaft = make("line", group, kind === "query" ? { "stroke-dasharray": "6 3" } : {});
@@ -49,7 +49,7 @@ function makeArrow(plane, kind, attributes = {}) {
   return { group, point };
 }
 
-// Words around the ring, each as near to its arrow as those before it let it.
+// Puts words around the ring, each as near to its arrow as the words before it allow.
 function placeWords(labels, vectors) {
   const taken = [];
   labels.forEach((label, i) => {
@@ -118,8 +118,8 @@ function render({ model, el }) {
   const said = make("div", grid, { class: "am-words" });
   make("div", said, {}, "Drag what has a ring, or click where the query should point.");
   const legend = two
-    ? "blue: keys · green: values, wide by weight · orange: output"
-    : "blue: states, lit by weight · orange: context";
+    ? "blue: keys · green: values, wider with more weight · orange: output"
+    : "blue: states, brighter with more weight · orange: context";
   make("div", said, {}, `dashed: query (drawn smaller) · ${legend}`);
   const numbers = make("div", said, { class: "am-numbers" });
   const live = make("div", el, { class: "visually-hidden", "aria-live": "polite" });
@@ -161,7 +161,7 @@ function render({ model, el }) {
 
   // ---- what is moved ----
 
-  // Called once what moves is at rest.
+  // Called once nothing moves any more.
   function keep() {
     clearTimeout(speaking);
     const said = draw();

@@ -1,6 +1,6 @@
-// A question with answers to choose from. It does not say what is right: the lesson comes back to it.
+// A question with answers to choose from. The lesson gives the answer later.
 function render({ model, el }) {
-  const name = `am-prediction-${Math.random()}`; // every widget has this module anew, so it cannot count
+  const name = `am-prediction-${Math.random()}`; // every widget loads this module again, so it cannot count
   const box = document.createElement("fieldset");
   box.className = "am-prediction";
   const legend = document.createElement("legend");

@@ -66,7 +66,7 @@ def answers_frame(question: str, found: Sequence[tuple[str, float, str]], right:
         before = cosine
     places = [place for place, (name, *_) in enumerate(found, start=1) if name in right]
     said = (
-        f"the first topic with the answer has place {places[0]}" if places else "no topic with the answer is among them"
+        f"the first topic with the answer is number {places[0]}" if places else "no topic with the answer is among them"
     )
     columns = "display:grid;grid-template-columns:auto minmax(3em,20%) auto 1fr;column-gap:.6em;align-items:center"
     return (
@@ -138,7 +138,7 @@ def senses_frame(
         SIDE,
         f'<path d="M1 1H{SIDE - 1}V{SIDE - 1}H1z" fill="none" stroke="#999"/>'
         f'<path d="{lines}" stroke="#999"/>{marks}<g text-anchor="middle">{numbers}</g>',
-        html.escape(f"where the vectors of {word} lie at layer {layer}; {'; '.join(told)}"),
+        html.escape(f"where the vectors of {word} are at layer {layer}; {'; '.join(told)}"),
     )
     listed = ""
     for number, (sentence, sense) in enumerate(zip(sentences, senses, strict=True), start=1):
@@ -151,7 +151,7 @@ def senses_frame(
     return (
         f'<div class="am-beside">{drawing}<div style="line-height:1.15"><div>{" · ".join(legend)}</div>'
         f'<div style="margin-top:.4em">{listed}</div></div></div>'
-        f"<div><b>{name}: nearest sentence of the same sense for {right} of {many}</b></div>"
+        f"<div><b>{name}: the nearest sentence has the same sense for {right} of {many}</b></div>"
     )
 
 
@@ -187,7 +187,7 @@ def _in_bold(word: str, sentence: str) -> str:
     """The sentence as in a concordance: the word in bold, and of what stands around it as much as fits in a line."""
     match = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", sentence, re.IGNORECASE)
     if match is None:
-        raise ValueError(f"{word!r} does not stand in {sentence!r}; each sentence must have it as a word of its own")
+        raise ValueError(f"{word!r} is missing from {sentence!r}; each sentence must have it as a separate word")
     before, after = sentence[: match.start()], sentence[match.end() :]
     room = IN_A_LINE - len(word)
     left = max(room // 2, room - len(after))
@@ -235,8 +235,8 @@ def head_frame(words: Sequence[str], weights: Tensor | np.ndarray, layer: int, h
     said = f"layer {layer}, head {head}: {own.max():.2f} of the weight goes to {SHARES[own.argmax()][0]}"
     return (
         f'<div class="am-beside">{_map(words, looks)}<div style="line-height:1.25">{_all_heads(shares, layer, head)}'
-        "<div>map: a row looks at the columns; darker is more</div>"
-        "<div>squares: the largest of the five, stronger is more</div>"
+        "<div>map: each row looks at the columns; darker means more weight</div>"
+        "<div>squares: the largest of the five shares; a stronger colour means more</div>"
         f"<div><b>{said}</b></div></div></div>"
     )
 

@@ -3,7 +3,7 @@
 import html
 from collections.abc import Iterable, Sequence
 
-from course_lib.widgets.drawing import label, likeliest, percent, svg
+from course_lib.widgets.drawing import label, most_probable, percent, svg
 
 
 def attention_frame(
@@ -14,11 +14,11 @@ def attention_frame(
     gold: Iterable[int] = (),
     scores: Sequence[float] = (),
 ) -> str:
-    """One step of a decoder: the weights over the source words, and the likeliest words.
+    """One step of a decoder: the weights over the source words, and the most probable words.
 
     Args:
         written: the words so far; the last is the one that this step writes.
-        candidates: the likeliest words and their probabilities.
+        candidates: the most probable words and their probabilities.
         gold: positions of the source words that the written word translates; they are marked.
         scores: written above the weights, if given.
     """
@@ -38,5 +38,5 @@ def attention_frame(
     return (
         f"<div>written: {html.escape(' '.join(written[:-1]))} <b>{html.escape(written[-1])}</b></div>"
         f'<div class="am-beside">{svg(wide, 24 * len(source) + 2, "".join(parts), told)}'
-        f"{likeliest(candidates, 2, 'likeliest words')}</div>"
+        f"{most_probable(candidates, 2, 'most probable words')}</div>"
     )

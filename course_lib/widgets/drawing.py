@@ -48,7 +48,7 @@ def beside(told: str, *drawings: str) -> str:
     return f'<div class="am-beside" role="img" aria-label="{told}">{"".join(drawings)}</div>'
 
 
-def likeliest(candidates: dict[str, float], digits: int, told: str) -> str:
+def most_probable(candidates: dict[str, float], digits: int, told: str) -> str:
     """Words and their probabilities, as bars."""
     rows = "".join(
         f'<text x="84" y="{17 + 24 * row}" text-anchor="end">{html.escape(word)}</text>'

@@ -66,14 +66,14 @@ def rotary_frame(distance: int, start: int) -> str:
         f'<g stroke-width="3"><path d="{befores}" stroke="#888" stroke-dasharray="4 3"/>'
         f'<path d="{afters}" stroke="#0072b2"/></g>{lines}</g><text text-anchor="middle">{texts}</text>'
     )
-    places = f"the key, at place {start} · blue: the query, at place {start + distance}"
-    told = f"score at distance {distance}, the key at place {start}: " + ", ".join(map(" ".join, said.items()))
+    places = f"the key, at position {start} · blue: the query, at position {start + distance}"
+    told = f"score at distance {distance}, the key at position {start}: " + ", ".join(map(" ".join, said.items()))
     return _explained(
         svg(390, 234, drawn, told),
         f"dashed: {places} · under a clock: its share of the score",
-        "rotary: both are turned · ALiBi: 1/8 less for each step of distance · sum: a code added to each",
-        f"<b>rotary: score {said['rotary']}, wherever the two stand</b> · "
-        f"ALiBi: {said['ALiBi']}, wherever they stand · sum: {said['sum']} with the key at place {start}",
+        "rotary: both are turned · ALiBi: 1/8 less for each step of distance · sum: a position code is added to each",
+        f"<b>rotary: score {said['rotary']}, wherever the two are</b> · "
+        f"ALiBi: {said['ALiBi']}, wherever they are · sum: {said['sum']} with the key at position {start}",
     )
 
 
@@ -109,7 +109,7 @@ def tiles_frame(tile: int, step: int) -> str:
         those = "all six" if gone == len(SCORES) else f"the first {gone}"
         plain = spread(SCORES[:gone]) @ VALUES[:gone]
         said = (
-            f"orange: tile {step} of {len(states)} · blue: those before it · dashed: m, the largest score so far",
+            f"orange: tile {step} of {len(states)} · blue: earlier tiles · dashed: m, the largest score so far",
             f"m = {m:.0f}; the old sums are multiplied by exp({was} − {m:.0f}) = {factor}",
             f"sum of the powers: {factor} · {before[0]:.3f} + {new[0]:.3f} = {sums[0]:.3f}",
             f"sum of power · value: {factor} · {before[1]:.3f} + {new[1]:.3f} = {sums[1]:.3f}",
@@ -183,7 +183,7 @@ def cache_frame(layers: int, heads: int, sets: str, words: int) -> str:
         f'<g stroke="#999"><path d="M24 72H366M24 112H366M24 152H366{ticks}"/>'
         f'<path d="{lines}" stroke="#d55e00" stroke-width="1.5" stroke-dasharray="4 3"/>'
         f'<g stroke-linecap="round">{rows}</g></g><text>{names}</text>'
-        f'<text text-anchor="middle">{marks}<tspan x="195" y="216">each mark is 32 times the one before</tspan></text>'
+        f'<text text-anchor="middle">{marks}<tspan x="195" y="216">each tick is 32 times the one before</tspan></text>'
     )
     told = ", ".join(f"{name} {_size(size)}" for name, size in needed.items())
     size = needed[sets]
@@ -191,8 +191,8 @@ def cache_frame(layers: int, heads: int, sets: str, words: int) -> str:
     return _explained(
         svg(390, 222, drawn, f"what one text keeps, by sets of keys and values: {told}"),
         f"keys and values: 2 · {layers} layers · {counted} · {HEAD_SIZE} numbers · {words:,} words · 2 bytes",
-        f"<b>{size:,} bytes ({_size(size)}) for one text; "
-        f"80 GiB without anything else hold {80 * GIB // size:,} of them</b>",
+        f"<b>{size:,} bytes ({_size(size)}) for one text, "
+        f"so 80 GiB hold {80 * GIB // size:,} texts and nothing else</b>",
     )
 
 

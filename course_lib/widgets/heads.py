@@ -44,9 +44,9 @@ class AttentionHeads(Live):
         if not 1 <= heads <= len(COLOURS):
             raise ValueError(f"{heads} heads were given; one to {len(COLOURS)} can be told apart")
         if not 0 <= layer < len(layers):
-            raise ValueError(f"no layer has the place {layer}")
+            raise ValueError(f"there is no layer {layer}; the {len(layers)} layers are counted from 0")
         if not 0 <= word < len(first.split()):
-            raise ValueError(f"no word of {first!r} has the place {word}")
+            raise ValueError(f"{first!r} has no word {word}; its {len(first.split())} words are counted from 0")
         for sentence, given in sentences.items():
             wanted = (len(layers), heads, *[len(sentence.split())] * 2)
             if np.shape(given) != wanted:

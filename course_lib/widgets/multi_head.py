@@ -36,7 +36,7 @@ def two_sources_frame(heads: int, weight: float) -> str:
             dog, cat = round(asks[1]["dog"], 6), round(asks[1]["cat"], 6)
             answer = "cannot tell" if dog == cat else "dog" if dog > cat else "cat"
             said.append(f"{question} {'✓' if answer == right else '✗'} {answer}")
-        told = f"what {'one head hands' if heads == 1 else 'two heads hand'} on of {who} sees {whom}"
+        told = f"what {'one head passes' if heads == 1 else 'two heads pass'} on from {who} sees {whom}"
         answers = "".join(f"<div>{answer}</div>" for answer in said)
         sentences.append(f"<div><b>{who} sees {whom}</b>{beside(told, *drawings)}{answers}</div>")
     count = sum(sentence.count("✓") for sentence in sentences)

@@ -97,10 +97,10 @@ class QueryInThePlane(Live):
             keys = arrows(names, self.key_vectors, np.full(len(names), 3.0), "#0072b2")
             values = arrows(names, self.values, 1.5 + 6 * weights, "#009e73")
             planes = {half: glows + keys + query, 3 * half + word + 150: values + context}
-            told = "blue: keys · green: values, wide by weight · orange: output"
+            told = "blue: keys · green: values, wider with more weight · orange: output"
         else:
             planes = {half: glows + arrows(names, self.key_vectors, 1.5 + 5 * weights, "#0072b2") + context + query}
-            told = "blue: states, lit by weight · orange: context"
+            told = "blue: states, brighter with more weight · orange: context"
         drawn = "".join(
             f'<g text-anchor="middle" transform="translate({x} 120)">{plane}</g>' for x, plane in planes.items()
         )

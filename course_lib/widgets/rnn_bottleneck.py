@@ -21,7 +21,7 @@ def remember(words: Sequence[str], vocabulary: Sequence[str], numbers: int) -> t
         ValueError: `numbers` is not positive, or a word is not in the vocabulary.
     """
     if numbers < 1:
-        raise ValueError(f"a vector of {numbers} numbers holds nothing; at least 1 is needed")
+        raise ValueError(f"a vector of {numbers} numbers holds nothing; give at least 1")
     unknown = sorted(set(words) - set(vocabulary))
     if unknown:
         raise ValueError(f"{unknown[0]!r} is not in the vocabulary of {len(vocabulary)} words")
@@ -74,7 +74,7 @@ def translation_frame(source: Sequence[str], reference: Sequence[str], written: 
     matches = difflib.SequenceMatcher(None, reference, written, autojunk=False).get_matching_blocks()
     right = [any(m.b <= i < m.b + m.size for m in matches) for i in range(len(written))]
     wrong = max(len(reference), len(written)) - sum(match.size for match in matches)
-    verdict = f"✗ {wrong} {'word' if wrong == 1 else 'words'} wrong or missing" if wrong else "✓ all right"
+    verdict = f"✗ {wrong} {'word' if wrong == 1 else 'words'} wrong or missing" if wrong else "✓ all correct"
     return (
         f"<div><b>{len(source)} English words:</b> {html.escape(' '.join(source))}</div>"
         f"<div><b>the model writes:</b> {_marked(written, right)}</div>"

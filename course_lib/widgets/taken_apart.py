@@ -44,7 +44,7 @@ def by_length_frame(curves: dict[str, dict[str, float]], below: str = "") -> str
         for name, values in curves.items()
     )
     titles = (
-        '<text x="44" y="12">sentences all right</text>'
+        '<text x="44" y="12">correct sentences</text>'
         '<text x="212" y="240" text-anchor="middle">words in the English sentence</text>'
     )
-    return svg(390, tall, titles + "".join(parts), f"sentences all right by length; {html.escape(told)}") + below
+    return svg(390, tall, titles + "".join(parts), f"correct sentences by length; {html.escape(told)}") + below

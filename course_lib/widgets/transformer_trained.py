@@ -5,19 +5,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from course_lib.widgets.drawing import beside, label, likeliest, svg
+from course_lib.widgets.drawing import beside, label, most_probable, svg
 
 
 def decoder_frame(
     source: Sequence[str], read: Sequence[str], cross: np.ndarray, own: np.ndarray, candidates: dict[str, float]
 ) -> str:
-    """One step of a Transformer's decoder: where each head of a layer looks, and the likeliest next words.
+    """One step of a Transformer's decoder: where each head of a layer looks, and the most probable next words.
 
     Args:
         read: the words that the decoder has read, `<bos>` first; the last of them is the one that looks.
         cross: (head, source), its weights over the source words.
         own: (head, read), its weights over the words read.
-        candidates: the likeliest next words and their probabilities.
+        candidates: the most probable next words and their probabilities.
     """
     blocks, said = [], []
     for title, words, weights in (("the sentence", source, cross), ("what is written", read, own)):
@@ -43,5 +43,5 @@ def decoder_frame(
     written = f"{html.escape(' '.join(read[:-1]))} <b>{html.escape(read[-1])}</b>"
     return (
         f"<div>read so far: {written} · green: the next word</div>"
-        f"{beside('; '.join(said), *blocks)}{likeliest(candidates, 3, 'likeliest next words')}"
+        f"{beside('; '.join(said), *blocks)}{most_probable(candidates, 3, 'most probable next words')}"
     )

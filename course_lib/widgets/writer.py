@@ -10,11 +10,11 @@ from course_lib import byte_pairs, decoding, texts
 from course_lib.attention import MultiHeadAttention
 from course_lib.language_models import TransformerLanguageModel
 from course_lib.positions import RotaryPositions
-from course_lib.widgets.drawing import likeliest
+from course_lib.widgets.drawing import most_probable
 from course_lib.widgets.in_page import InPage, PageModel, source, style
 
 SIZE, LONGEST = 1024, 64  # tokens: in the vocabulary, and of the texts that were trained on
-SHOWN = 8  # of the likeliest tokens, in the still picture
+SHOWN = 8  # of the most probable tokens, in the still picture
 SETTINGS = "text", "temperature", "top_k", "top_p", "seed"
 
 
@@ -42,7 +42,7 @@ class Writer(InPage):
 
     Args:
         prompts: texts to choose from; the first is shown first.
-        start: where it starts, by name: `text`, `temperature` (0 to 2; 0 takes the likeliest), `top_k`, `top_p` and
+        start: where it starts, by name: `text`, `temperature` (0 to 2; 0 takes the top one), `top_k`, `top_p` and
             `seed`, with the meaning that they have in `decoding.draw`.
         hint: a line above it.
     Raises:
@@ -59,7 +59,7 @@ class Writer(InPage):
                 f"the prompts are one string, whose characters would be prompts; give a list, [{prompts!r}]"
             )
         if not prompts or "" in prompts:
-            raise ValueError("no prompt was given, or an empty one; the model can only go on with a text")
+            raise ValueError("no prompt was given, or an empty one; the model can only continue a text")
         start = {"text": prompts[0], **(start or {})}
         if unknown := start.keys() - set(SETTINGS):
             raise ValueError(f"{min(unknown)!r} is none of the settings, which are {', '.join(SETTINGS)}")
@@ -69,15 +69,15 @@ class Writer(InPage):
         return f"a language model in the page: {self.start['text']} …"
 
     def still(self) -> str:
-        """The likeliest tokens behind the first text, and what the model writes if it always takes the likeliest."""
+        """The most probable tokens after the first text, and what the model writes if it always takes the top one."""
         model, tokens, text = MODEL.load(), vocabulary(), self.start["text"]
         with torch.no_grad():
             p = model(torch.tensor([tokens.encode(text)]))[0][0, -1].softmax(-1)
         best = p.topk(SHOWN)
         names = [token.replace(" ", "·").replace("\n", "↵") for token in tokens.spelled(best.indices.tolist())]
-        bars = likeliest(dict(zip(names, best.values.tolist(), strict=True)), 2, f"after {html.escape(text)}")
+        bars = most_probable(dict(zip(names, best.values.tolist(), strict=True)), 2, f"after {html.escape(text)}")
         (written,) = decoding.write_on(model, tokens, [text], LONGEST)
         return (
-            f"{bars}<p>What it writes if it always takes the likeliest token:</p>"
+            f"{bars}<p>What the model writes if it always takes the most probable token:</p>"
             f'<pre style="white-space:pre-wrap"><b>{html.escape(text)}</b>{html.escape(written.text)}</pre>'
         )

@@ -207,7 +207,7 @@ def test_a_sentence_is_typed_or_clicked_together(opened):
     assert french(page) == "le petit chat noir".split()
     page.get_by_role("group", name="words that may come next").get_by_text("sleeps", exact=True).click()
     assert french(page) == "le petit chat noir dort".split()
-    page.get_by_role("button", name="take the last word back").click()
+    page.get_by_role("button", name="remove the last word").click()
     assert french(page) == "le petit chat noir".split()
     line.fill("The dog, sleeps.")
     assert french(page) == "le chien dort".split()

@@ -283,7 +283,7 @@ def test_tokens_come_one_by_one_unless_the_reader_wants_calm(opened):
     assert len(written(page)) < len(text)
     page.wait_for_selector("[aria-busy=false]")
     assert len(written(page)) == len(text)
-    assert page.locator("[aria-live]").last.text_content().startswith("The model goes on:")
+    assert page.locator("[aria-live]").last.text_content().startswith("The model continues:")
 
 
 @pytest.mark.expects("ERR_FILE_NOT_FOUND")

@@ -1,4 +1,4 @@
-// What the models in the page have in common, as course_lib/transformer.py has it: a vector is an array of numbers, a
+// The arithmetic that the models in the page share, as in course_lib/transformer.py. A vector is an array of numbers, a
 // matrix an array of rows.
 
 // The tensors by name, from numbers of 16 bits in base64; a matrix as its rows.
@@ -36,7 +36,7 @@ function softmax(scores) {
   return powers.map((power) => power / total);
 }
 
-// Numbers from 0 to 1 that a seed decides: Marsaglia's xorshift
+// Random numbers from 0 to 1 from a seed: Marsaglia's xorshift
 function random(seed) {
   let state = (seed * 2654435761) >>> 0 || 1;
   return () => {
@@ -47,7 +47,7 @@ function random(seed) {
   };
 }
 
-// Which of these shares a number from 0 to 1 falls on.
+// The index of the share that a number from 0 to 1 falls on.
 function falls(shares, number) {
   let left = number;
   return Math.max(0, shares.findIndex((share) => (left -= share) < 0));
@@ -76,12 +76,12 @@ class Layers {
     return x.map((value, i) => ((value - mean) / Math.sqrt(variance + 1e-5)) * gain[i] + bias[i]);
   }
 
-  // A query or key as it is compared; positions that turn it are put in here.
+  // A query or key before the dot product. Models with rotary positions turn it here.
   turned(vector) {
     return vector;
   }
 
-  // Keys and values of states, the first of which stands at place `first`.
+  // The keys and values of states; the first state is at position `first`.
   project(name, states, first = 0) {
     return {
       keys: states.map((state, i) => this.turned(this.linear(`${name}.key_projection`, state), first + i)),
@@ -89,7 +89,7 @@ class Layers {
     };
   }
 
-  // What one query gets of the keys and values, and the weights of each head; a head that is off adds nothing.
+  // The output of one query, and the weights of each head. A head that is off adds nothing.
   attend(name, x, { keys, values }, place, { off }) {
     const query = this.turned(this.linear(`${name}.query_projection`, x), place), width = this.size / this.heads, all = [];
     const joined = new Float64Array(this.size);
@@ -106,13 +106,13 @@ class Layers {
     return this.linear(`${name}.outer`, this.linear(`${name}.inner`, x).map((value) => Math.max(0, value)));
   }
 
-  // A part and what stands around it: x + part(norm(x)), or part(norm(x)) where residuals are off.
+  // A part with its norm and residual connection: x + part(norm(x)), or part(norm(x)) where residuals are off.
   around(name, x, part, { residuals }) {
     const y = part(this.norm(`${name}_residual.norm`, x));
     return residuals ? add(x, y) : y;
   }
 
-  // One layer for all rows of x behind `past`; with a mask no row sees a later one. Memory is there in the decoder only.
+  // One layer for all rows of x, which follow `past`. With a mask no row sees a later one. Only the decoder has memory.
   layer(name, x, past, masked, memory, choices = ALL) {
     const self = `${name}.self_attention`, before = x.map((row) => this.norm(`${self}_residual.norm`, row));
     const first = past.keys.length, fresh = this.project(self, before, first);

@@ -1,4 +1,4 @@
-// What explorers with a model in the page have in common: their elements, how the model comes, where their state goes.
+// What all explorers with a model in the page share: elements, loading the model, and keeping the state.
 
 const onPage = !document.getElementById("jupyter-config-data"); // in JupyterLab the address belongs to the reader
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
@@ -13,7 +13,7 @@ function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-// The model's script: beside the page, in JupyterLab among its files, or from the kernel.
+// Fetches the model's script from next to the page, from JupyterLab's files, or from the kernel.
 function fetched(name, model) {
   const lab = document.getElementById("jupyter-config-data");
   const folder = globalThis.COURSE_MODELS_AT ?? (lab && `${JSON.parse(lab.textContent).baseUrl}files/build/models/`);
@@ -31,7 +31,7 @@ function fetched(name, model) {
   return (folder ? from({ src: `${folder}${name}.js` }).catch(asked) : asked()).then(there);
 }
 
-// Starts what is named so, such as "translator", once its model is there.
+// Starts the named explorer, such as "translator", once its model is there.
 function begin(what, { model, el }, start) {
   el.classList.add("am-explorer", "am-tells", "am-in-page", `am-${what.replaceAll(" ", "-")}`);
   el.setAttribute("role", "group");
@@ -45,7 +45,7 @@ function begin(what, { model, el }, start) {
   );
 }
 
-// A menu of the examples, and the function that marks in it what is typed: one of them, or one's `own` words.
+// A menu of the examples, and a function that selects the typed text in it, or `own` for any other text.
 function menu(model, label, own, choose) {
   const ownWords = new Option(own, ""), examples = model.get("examples");
   const select = make("select", { "aria-label": label, oninput: () => select.value && choose(select.value) },
@@ -56,8 +56,8 @@ function menu(model, label, own, choose) {
   }];
 }
 
-// Ties an explorer's state to the kernel's, to another window's and to the address; gives the function that changes it.
-// `read` gives the state, `take` draws another; `allowed` says by name what a reader could have chosen.
+// Keeps an explorer's state in step with the kernel, with another window and with the address. Returns the function that
+// changes it. `read` returns the state, `take` draws a new one, and `allowed` checks each value from the address.
 function tied(model, el, given, allowed, read, take) {
   const drawn = (state) => {
     take(state);

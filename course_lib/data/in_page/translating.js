@@ -1,7 +1,7 @@
-// The arithmetic of the course's translators, as course_lib/transformer.py and course_lib/recurrent.py have it. Both are
-// asked for `encode`, `start` and `step`.
+// The arithmetic of the course's translators, as in course_lib/transformer.py and course_lib/recurrent.py. Both have
+// `encode`, `start` and `step`.
 
-const BOS = 1, EOS = 2; // numbers of the marks, as in course_lib/corpus.py
+const BOS = 1, EOS = 2; // numbers of the special tokens, as in course_lib/corpus.py
 
 class Transformer extends Layers {
   constructor(model) {
@@ -16,7 +16,7 @@ class Transformer extends Layers {
     });
   }
 
-  // The memory: for each decoder layer its keys and values; and the maps, [layer][query][head][key].
+  // Returns the memory (keys and values for each decoder layer) and the maps, [layer][query][head][key].
   encode(words, choices) {
     let rows = words.map((word, place) => this.embed("source_embedding", word, place, choices));
     const maps = [];
@@ -34,7 +34,7 @@ class Transformer extends Layers {
     return { words: [], past: this.nothing() };
   }
 
-  // Without the mask earlier words see this new one, so they are computed anew.
+  // Without the mask, earlier words see the new one, so they are computed again.
   step(word, state, memory, choices) {
     const words = [...state.words, word], { past } = choices.mask ? state : this.start();
     const unread = words.slice(past[0].keys.length), first = words.length - unread.length, looks = { own: [], cross: [] };
@@ -60,7 +60,7 @@ class Recurrent {
     this.tensors = unpack(model);
   }
 
-  // r, z and n stand below each other in the matrices: Cho et al. 2014, with the reset behind the matrix, as in torch
+  // The matrices hold r, z and n below each other: Cho et al. 2014, with the reset after the matrix, as in torch
   gru(name, suffix, x, state) {
     const { tensors: t } = this, size = state.length;
     const given = add(times(t[`${name}.weight_ih${suffix}`], x), t[`${name}.bias_ih${suffix}`]);
@@ -102,14 +102,14 @@ class Recurrent {
 
 const KINDS = { transformer: Transformer, recurrent: Recurrent };
 
-const likeliest = (logits) => logits.indexOf(Math.max(...logits));
+const mostProbable = (logits) => logits.indexOf(Math.max(...logits));
 const limit = (words) => 2 * words.length + 10;
 
-// How a translator that has all its parts writes.
+// The choices for a translator that has all its parts.
 const WHOLE = { positions: true, residuals: true, mask: true, even: false, off: [], beam: 1, temperature: 0, seed: 1 };
 
-// What the model writes for these numbers of words: its words, with the end mark if it was written, the probability of
-// each, and where it looked as it wrote each.
+// Translates words, given by their numbers. Returns the words written, with the end token if the model wrote it, the
+// probability of each, and where the model looked for each.
 function translate(model, words, choices = WHOLE) {
   const memory = model.encode(words, choices), next = random(choices.seed);
   if (choices.beam > 1) return { maps: memory.maps, ...beam(model, memory, limit(words), choices) };
@@ -117,7 +117,7 @@ function translate(model, words, choices = WHOLE) {
   let state = model.start(memory), word = BOS;
   while (word !== EOS && written.words.length < limit(words)) {
     const step = model.step(word, state, memory, choices);
-    word = choices.temperature ? falls(softmax(step.logits.map((logit) => logit / choices.temperature)), next()) : likeliest(step.logits);
+    word = choices.temperature ? falls(softmax(step.logits.map((logit) => logit / choices.temperature)), next()) : mostProbable(step.logits);
     state = step.state;
     written.words.push(word);
     written.probabilities.push(softmax(step.logits)[word]);

@@ -1,15 +1,15 @@
-// A translator that runs in the page: a sentence typed or clicked together, its French word by word, and arcs to what
-// each word looks at. The state is one object; whatever the reader does makes a new one, and `show` draws it.
+// A translator that runs in the page. The reader types or clicks a sentence, sees its French word by word, and arcs to what
+// each word looks at. The state is one object. Everything the reader does makes a new one, and `show` draws it.
 
 const SVG = "http://www.w3.org/2000/svg";
 const KEPT = { sentence: "", layer: 2, head: 0, off: [], without: [], temperature: 0, beam: 1, seed: 1, at: null };
 const SWITCHES = {
   transformer: {
     residuals: ["residuals", "the sums around each part"],
-    positions: ["positions", "the code that says where a word stands"],
-    mask: ["the mask", "which hides later words; without it, words are read anew when others follow"],
+    positions: ["positions", "the code that says where a word is"],
+    mask: ["the mask", "which hides later words; without it, all words are read again as each new one follows"],
   },
-  recurrent: { attention: ["attention", "all words then count alike"] },
+  recurrent: { attention: ["attention", "without it, all words count the same"] },
 };
 const ATTENTIONS = {
   "English looks at English": (layer) => `encoder.layers.${layer}.self_attention`,
@@ -24,7 +24,7 @@ function start(model, el, spec) {
   let state = { ...given, ...model.get("state"), ...spelledInAddress(allowed) };
   let written = null, hovered = null, timer = 0, typing = false;
 
-  // ---- what is on the page; `buttons` know whether they are pressed ----
+  // ---- the elements; each of `buttons` has a function that says whether it is pressed ----
 
   const buttons = [];
   function toggle(text, pressed, press, attributes = {}) {
@@ -88,14 +88,14 @@ function start(model, el, spec) {
   // ---- from a state to French ----
 
   const words = () => state.sentence.split(/[\s.,;:!?]+/).filter(Boolean);
-  const number = (word) => spec.source.indexOf(word, 4); // behind the marks
+  const number = (word) => spec.source.indexOf(word, 4); // after the special tokens
 
   const change = tied(model, el, given, allowed, () => state, (next) => {
     [state, hovered] = [next, null];
     show();
   });
 
-  // A word that is being typed is not yet wrong.
+  // The word that is still being typed isn't wrong yet.
   function type(on) {
     typing = on;
     change({ sentence: line.value.toLowerCase(), at: null });
@@ -108,19 +108,19 @@ function start(model, el, spec) {
     offer(typed);
     const unended = typing && unknown.at(-1) === typed.at(-1);
     const named = (unended ? unknown.slice(0, -1) : unknown).map((word) => `“${word}”`).join(", ");
-    wrong.textContent = named && `It has never read ${named}, so it cannot translate this: it knows ${spec.source.length - 4} words, and offers those that may come next.`;
+    wrong.textContent = named && `The model has never read ${named}, so it can't translate this. It knows ${spec.source.length - 4} words and offers those that may come next.`;
     stage.classList.toggle("am-stale", unknown.length > 0);
     const key = JSON.stringify([typed, state.off, state.without, state.temperature, state.beam, state.seed]);
     if (!unknown.length && written?.key !== key) write(typed, key);
     for (const [button, pressed] of buttons) button.setAttribute("aria-pressed", String(pressed()));
     if (document.activeElement !== slider) slider.value = Math.round(state.temperature * 10);
-    temperature.textContent = state.temperature ? state.temperature.toFixed(1) : "0, the likeliest word";
+    temperature.textContent = state.temperature ? state.temperature.toFixed(1) : "0, the most probable word";
     slider.setAttribute("aria-valuetext", temperature.textContent);
     look();
   }
 
-  // Arcs need room beside the words. Where a line would be broken, the words stand below each other, in two columns.
-  // A sentence has its room once: whatever its French becomes then, the controls below stay where they are.
+  // Arcs need room next to the words. Where a line would break, the words form two columns instead.
+  // The room is fixed once per sentence, so the controls below stay where they are when the French changes.
   let roomFor;
   function arrange() {
     const now = `${stage.clientWidth} ${written?.source}`, begins = stage.clientWidth && now !== roomFor;
@@ -148,7 +148,7 @@ function start(model, el, spec) {
     same.textContent = alike ? "The French is the same as before anything was changed." : "";
     written.ended = written.words.at(-1) === EOS;
     written.french = written.words.filter((word) => word !== EOS).map((word) => spec.target[word]);
-    const again = written.french.indexOf(chosen); // the chosen word, wherever it now stands
+    const again = written.french.indexOf(chosen); // the chosen word may have moved
     if (again >= 0) state = { ...state, at: { side: "french", place: again } };
     english.replaceChildren(...typed.map((word, place) => wordButton(word, "english", place)));
     const shown = written.french.map((word, place) => wordButton(word, "french", place));
@@ -173,18 +173,18 @@ function start(model, el, spec) {
   }
 
   function offer(typed) {
-    if (next.dataset.after === typed.join(" ")) return; // else a click on one of them would find it gone
+    if (next.dataset.after === typed.join(" ")) return; // otherwise a click would hit a button that is gone
     next.dataset.after = typed.join(" ");
     const known = typed.filter((word) => number(word) >= 0), follows = spec.follows[known.at(-1) ?? ""] ?? [];
     const to = (text, kept, name = text) => make("button", { type: "button", "aria-label": name, onclick: () =>
       change({ sentence: kept.join(" "), at: null }) }, text);
     next.replaceChildren(make("span", {}, "next word:"), ...follows.map((word) => to(word, [...known, word])),
-      ...(typed.length ? [to("⌫", typed.slice(0, -1), "take the last word back")] : []));
+      ...(typed.length ? [to("⌫", typed.slice(0, -1), "remove the last word")] : []));
   }
 
   // ---- arcs ----
 
-  // Each as {side, place, head, weight}: what the word at `at` looks at, in the chosen layer.
+  // What the word at `at` looks at in the chosen layer, each as {side, place, head, weight}.
   function targets(at) {
     const layer = state.layer - 1, chosen = (head) => !state.head || head === state.head - 1, found = [];
     const keep = (side, shift, weightsOfHeads, name) => weightsOfHeads?.forEach((weights, head) =>
@@ -194,7 +194,7 @@ function start(model, el, spec) {
     if (at.side === "english") keep("english", 0, written.maps[layer]?.[at.place], first);
     else {
       keep("english", 0, written.looks[at.place]?.cross[layer], across);
-      keep("french", -1, written.looks[at.place]?.own[layer], last); // place 0 is the mark of the beginning
+      keep("french", -1, written.looks[at.place]?.own[layer], last); // position 0 is the start token
     }
     return found;
   }
@@ -229,7 +229,7 @@ function start(model, el, spec) {
         return named.length ? `${where} ${named.join(", ")}` : "";
       };
       const beginning = 1 - [...shares].reduce((rest, [button, share]) => rest + (button.parentNode === french && share), 0);
-      const rest = at.side === "french" && counts.french && beginning >= 0.1 ? [`at the mark of the beginning ${beginning.toFixed(2)}`] : [];
+      const rest = at.side === "french" && counts.french && beginning >= 0.1 ? [`at the start token ${beginning.toFixed(2)}`] : [];
       const where = at.side === "english" ? [told(english, "")] : [told(english, "in the English"), told(french, "in the French so far"), ...rest];
       const which = spec.heads > 1 ? ` (layer ${state.layer}, ${state.head ? `head ${state.head}` : "all heads"})` : "";
       said.textContent = `${at.side === "english" ? "Reading" : "Writing"} “${buttonAt(at).firstChild.textContent}”, the model looks at: ${
@@ -240,12 +240,12 @@ function start(model, el, spec) {
     old.forEach((path) => path.remove());
   }
 
-  // How sure the model was of a French word, and of which it thought next.
+  // The probabilities of the model's first choices for a French word.
   function surely({ side, place }) {
     const logits = side === "french" && written.logits?.[place];
     if (!logits) return "";
     const ranked = softmax(logits).map((p, word) => [p, word]).sort(([a], [b]) => b - a).slice(0, 3);
-    return ` It was between: ${ranked.map(([p, word]) => `${spec.target[word]} ${p.toFixed(3)}`).join(", ")}.`;
+    return ` Its first choices were: ${ranked.map(([p, word]) => `${spec.target[word]} ${p.toFixed(3)}`).join(", ")}.`;
   }
 
   function drawArc(old, at, { side, place, head, weight }) {
@@ -260,7 +260,7 @@ function start(model, el, spec) {
     }
     const shift = spec.heads > 1 && !state.head ? 5 * (head - (spec.heads - 1) / 2) : 0;
     const upright = stage.classList.contains("am-upright");
-    // Along the lines of words, and across them: before and behind a word.
+    // Along the lines of words, and across them, before and after a word.
     const along = (button) => shift + (upright ? button.offsetTop + button.offsetHeight / 2 : button.offsetLeft + button.offsetWidth / 2);
     const before = (button) => (upright ? button.offsetLeft : button.offsetTop) - 3;
     const behind = (button) => (upright ? button.offsetLeft + button.offsetWidth : button.offsetTop + button.offsetHeight) + 3;

@@ -1,6 +1,6 @@
-// A language model that runs in the page: a text that is typed, as tokens; what may follow it, as bars that three sliders
-// move; and what the model writes. A token that is chosen shows the bars that it was drawn from, and what is changed then
-// is written anew from there. The state is one object; whatever the reader does makes a new one, and `show` draws it.
+// A language model that runs in the page. The reader sees the typed text as tokens, the next tokens as bars that three
+// sliders change, and what the model writes. A click on a written token shows the bars it was drawn from, and the next
+// change writes again from there. The state is one object. Everything the reader does makes a new one, and `show` draws it.
 
 const KEPT = { text: "", temperature: 1, top_k: null, top_p: null, seed: 1, kept: [], at: 0 };
 const PAUSE = 35; // milliseconds from token to token
@@ -9,11 +9,11 @@ const OWN = { temperature: 1, top_k: null, top_p: null }; // how the model itsel
 const KS = [1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, null];
 const nearest = (k) => KS.findIndex((each) => each === null || (k !== null && each >= k));
 const KNOBS = {
-  temperature: { label: "temperature", why: "below 1 the likely get likelier; 0: always the likeliest", least: 0, most: 20,
+  temperature: { label: "temperature", why: "below 1 favours probable tokens; 0 always takes the top one", least: 0, most: 20,
     place: (value) => Math.round(10 * value), value: (place) => place / 10, words: (value) => value.toFixed(1) },
-  top_k: { label: "top-k", why: "only the k likeliest", least: 0, most: KS.length - 1,
+  top_k: { label: "top-k", why: "only the k most probable", least: 0, most: KS.length - 1,
     place: nearest, value: (place) => KS[place], words: (value) => String(value ?? "off") },
-  top_p: { label: "top-p", why: "only the fewest that reach p together", least: 1, most: 20,
+  top_p: { label: "top-p", why: "only the fewest that together reach p", least: 1, most: 20,
     place: (value) => Math.round(20 * (value ?? 1)), value: (place) => (place < 20 ? place / 20 : null),
     words: (value) => value?.toFixed(2) ?? "off" },
 };
@@ -24,7 +24,7 @@ const allowedIn = ({ longest }, { bytes }) => ({
   kept: (value) => Array.isArray(value) && value.length < longest && value.every(count(0, bytes.length - 1)), at: count(0, longest - 1),
 });
 
-// A token with its white space and other unseen characters as signs; what a new line begins with is put behind ↵.
+// A token with signs for white space and other unseen characters; `line` is put after each ↵.
 const SIGNS = { " ": "·", "\n": "↵", "\t": "⇥", "\x7f": "␡" };
 const signs = (text, line = "") => text.replace(/[\x00-\x20\x7f]/g, (unseen) =>
   (SIGNS[unseen] ?? String.fromCharCode(0x2400 + unseen.charCodeAt(0))) + (unseen === "\n" ? line : ""));
@@ -40,7 +40,7 @@ function start(model, el, spec) {
   // ---- what is on the page ----
 
   const [examples, mark] = menu(model, "examples of a text", "your own text", (text) => change({ text, kept: [], at: 0 }));
-  const line = make("textarea", { "aria-label": "text that the model goes on with", rows: 1, spellcheck: "false", autocomplete: "off",
+  const line = make("textarea", { "aria-label": "text that the model continues", rows: 1, spellcheck: "false", autocomplete: "off",
     oninput: () => change({ text: line.value, kept: [], at: 0 }),
     onkeydown(event) {
       if (onPage || event.key !== "Enter" || event.isComposing) return;
@@ -53,11 +53,11 @@ function start(model, el, spec) {
   const options = make("span", { role: "listbox", "aria-label": "tokens that the model has written", onclick, onkeydown });
   const text = make("div", { class: "am-text" }, prompt, options);
   const told = make("p", { class: "am-told" }), said = make("p", { class: "visually-hidden", "aria-live": "polite" });
-  const another = make("button", { type: "button", onclick: () => drawAnew({ seed: state.seed + 1 }) }, "write another");
+  const another = make("button", { type: "button", onclick: () => drawAgain({ seed: state.seed + 1 }) }, "write another");
 
   const knobs = Object.entries(KNOBS).map(([name, { label, why, least, most, place, value, words }]) => {
     const slider = make("input", { type: "range", min: least, max: most, "aria-label": label, "aria-description": why,
-      oninput: () => drawAnew({ [name]: value(Number(slider.value)) }) });
+      oninput: () => drawAgain({ [name]: value(Number(slider.value)) }) });
     const output = make("output");
     return { parts: [make("label", {}, label), slider, output, make("small", {}, why)], show() {
       slider.value = place(state[name]);
@@ -73,7 +73,7 @@ function start(model, el, spec) {
   });
   const bars = make("table", { class: "am-bars" }, context, make("tbody", {}, ...rows.map(({ row }) => row)));
   const legend = make("p", { class: "am-legend" }, make("span", {}, make("i"), " the model’s own"), make("span", {}, make("b"), " what is drawn from"),
-    make("span", {}, "▸ drawn"), make("small", {}, "Click a written token to see what it was drawn from. What you change then is written anew from there."));
+    make("span", {}, "▸ drawn"), make("small", {}, "Click a written token to see what it was drawn from. If you then change something, the model writes again from there."));
   const controls = make("div", { class: "am-controls" }, ...knobs.flatMap(({ parts }) => parts));
   const stage = make("div", { class: "am-frame" }, text, make("div", { class: "am-beside" }, make("div", {}, controls, another, told), make("div", {}, bars, legend)));
 
@@ -83,8 +83,8 @@ function start(model, el, spec) {
     state = next;
     show();
   });
-  // What stands before the chosen token stays.
-  const drawAnew = (more) => change({ ...more, kept: written.slice(0, state.at) });
+  // What comes before the chosen token stays.
+  const drawAgain = (more) => change({ ...more, kept: written.slice(0, state.at) });
 
   function show() {
     if (line.value !== state.text) line.value = state.text;
@@ -101,8 +101,8 @@ function start(model, el, spec) {
     typed = tokens.encode(state.text.slice(0, READ));
     const same = String(before) === String(typed) ? old : [], ready = typed.length > 0 && typed.length < spec.longest;
     const many = `${typed.length} tokens${state.text.length > READ ? " and more" : ""}`;
-    wrong.textContent = ready ? "" : !typed.length ? "Type something: the model can only go on with a text."
-      : `These are ${many}. The longest text that the model was trained on has ${spec.longest}, so it goes on with ${spec.longest - 1} at most.`;
+    wrong.textContent = ready ? "" : !typed.length ? "Type something. The model can only continue a text."
+      : `These are ${many}. The longest text that the model was trained on has ${spec.longest}, so it continues ${spec.longest - 1} at most.`;
     stage.classList.toggle("am-empty", !ready);
     prompt.replaceChildren(...typed.map((token, place) => make("span", { class: `am-hue-${place % 4}` }, chip(token))));
     written = state.kept.slice(0, Math.max(0, spec.longest - 1 - typed.length));
@@ -136,9 +136,9 @@ function start(model, el, spec) {
   function tell(done) {
     options.setAttribute("aria-busy", String(!done));
     told.textContent = `${typed.length} ${typed.length > 1 ? "tokens" : "token"} typed (bold), ${written.length} written.`
-      + (done ? ` It stops at ${spec.longest}, the longest text that it was trained on.` : "");
+      + (done ? ` The model stops at ${spec.longest}, the longest text that it was trained on.` : "");
     if (!done) text.scrollTop = text.scrollHeight;
-    if (done) said.textContent = written.length ? `The model goes on: ${tokens.decode(written)}. ${told.textContent}` : "";
+    if (done) said.textContent = written.length ? `The model continues: ${tokens.decode(written)}. ${told.textContent}` : "";
   }
 
   // ---- the chosen token, and what it was drawn from ----

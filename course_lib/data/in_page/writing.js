@@ -1,4 +1,4 @@
-// A language model in the page, as course_lib/language_models.py, byte_pairs.py and decoding.py have it.
+// A language model in the page, as in course_lib/language_models.py, byte_pairs.py and decoding.py.
 
 const utf8 = new TextEncoder();
 
@@ -45,8 +45,8 @@ class BytePairs {
   }
 }
 
-// The decoder alone, with rotary positions: Su et al. 2021. What was read stays known, so a text that begins like the
-// last one costs only its new tokens.
+// A decoder-only Transformer with rotary positions: Su et al. 2021. It keeps what it has read, so a text that begins like
+// the last one costs only its new tokens.
 class LanguageModel extends Layers {
   constructor(model) {
     super(model, "embedding.weight");
@@ -61,7 +61,7 @@ class LanguageModel extends Layers {
     });
   }
 
-  // What follows these tokens: all tokens from the likeliest on, and their logits.
+  // What may follow these tokens: all tokens, the most probable first, and their logits.
   after(tokens) {
     const known = tokens.findIndex((token, i) => this.read[i]?.token !== token);
     if (known >= 0) this.read.length = known;
@@ -82,8 +82,8 @@ class LanguageModel extends Layers {
   }
 }
 
-// The probabilities of the tokens that are drawn from, the likeliest first: of the k likeliest (of equals, those with the
-// lower numbers), with temperature, the fewest that reach `top_p` together. At temperature 0 there is one.
+// The probabilities of the tokens to draw from, the most probable first: with temperature, of the k most probable (lower
+// numbers win ties), the fewest that together reach `top_p`. At temperature 0 there is only one.
 function chances(logits, { temperature, top_k, top_p }) {
   if (!temperature) return [1];
   const shares = softmax(logits.slice(0, top_k ?? logits.length).map((logit) => logit / temperature));

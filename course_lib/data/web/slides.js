@@ -1,10 +1,10 @@
-// Starts the deck, lets figures fill their slides, and leaves to a control of an explorer the keys that it needs.
+// Starts the deck, lets figures fill their slides, and leaves an explorer's control the keys that it needs.
 Reveal.initialize({
   controls: false, progress: true, hash: true, center: false, transition: "none", slideNumber: "c/t",
   width: 1280, height: 720, margin: 0, plugins: [RevealNotes],
 });
 
-// Figures and drawings are made for a page; on a slide they take the room that is left. So do words without a figure.
+// Figures and drawings are made for a page. On a slide they grow into the room that is left, as do words without a figure.
 function grow() {
   const slide = Reveal.getCurrentSlide();
   const figures = slide.querySelectorAll(".jp-RenderedImage img");
@@ -18,7 +18,7 @@ function grow() {
   };
   const room = Math.max(0, left());
   if (drawings.length) {
-    const boxes = drawings.map((drawing) => drawing.getBoundingClientRect()); // some stand side by side
+    const boxes = drawings.map((drawing) => drawing.getBoundingClientRect()); // some are side by side
     const reach = (low, high) => Math.max(...boxes.map((box) => box[high])) - Math.min(...boxes.map((box) => box[low]));
     const [wide, tall] = [reach("left", "right") / Reveal.getScale(), reach("top", "bottom") / Reveal.getScale()];
     // Other frames of an explorer may be a few lines taller than the one now shown.
@@ -43,8 +43,8 @@ Reveal.on("ready", grow);
 Reveal.on("slidechanged", grow);
 new MutationObserver(grow).observe(document.querySelector(".slides"), { childList: true, subtree: true }); // explorers come late
 
-// A clicker's keys always turn the slide. Whoever points at a control is done with it after the click, so the other keys
-// are the deck's, too, but for those of a slider and of a text; whoever comes by Tab has all keys until Esc.
+// A clicker's keys always turn the slide. After a click on a control the other keys are the deck's, too, except those of a
+// slider and of a text field. A control reached by Tab keeps all keys until Esc.
 const PAGES = { PageDown: "next", PageUp: "prev" };
 let pointed = false;
 addEventListener("pointerdown", () => (pointed = true), true);
@@ -61,8 +61,8 @@ document.querySelector(".slides").addEventListener("keydown", (event) => {
   if (PAGES[key] || key === "Escape" || own) event.stopPropagation();
 });
 
-// What is moved in the speaker view moves on the projector, and the other way round. Its slides are frames that hold
-// this deck again, in a window that the projected deck has opened; they tell it that they are there.
+// What moves in the speaker view moves on the projector, and the other way round. The speaker view's slides are frames
+// with this deck in a window that the projected deck opened. They announce themselves to it.
 const channel = "attention-measured";
 const others = new Set();
 const controlsOf = (cell) => [...cell.querySelectorAll(".jupyter-widgets :is(input, select, button)")];

@@ -1,5 +1,5 @@
-// Makes the course's widgets live where no kernel runs. Each is an anywidget: a module, and a model that keeps its
-// state. So a page needs neither require.js nor Jupyter's own manager of widgets, which weigh more than all the rest.
+// Makes the course's widgets live where no kernel runs. Each is an anywidget, which is a module and a model with its state.
+// So a page needs neither require.js nor Jupyter's own widget manager, which weigh more than all the rest.
 (() => {
   const saved = (kind) => [...document.querySelectorAll(`script[type="application/vnd.jupyter.widget-${kind}+json"]`)]
     .map((script) => [script, JSON.parse(script.textContent)]);

@@ -1,5 +1,5 @@
-// What the pages do beside what Sphinx makes: cards on links to terms, the filter of the claims, formulas
-// in what the search quotes, keys and a sign for what scrolls.
+// What the pages do besides what Sphinx makes: cards on links to terms, a filter for the claims, formulas in search
+// results, and keys and a fade for what scrolls.
 (() => {
   const assets = new URL(".", document.currentScript.src).href;
 
@@ -56,7 +56,7 @@
   });
   document.addEventListener("keydown", (event) => event.key === "Escape" && hide());
 
-  // ---- the claims of one verdict, of one lesson, with some words: what is asked for stands in the address ----
+  // ---- a filter for the claims by verdict, lesson and words, kept in the address ----
   const ELSEWHERE = { page: "settled on this page", later: "not tested yet" };
   function addFilter(counts) {
     const cards = [...document.querySelectorAll(".claim")].map(({ dataset, parentElement }) => ({
@@ -86,7 +86,7 @@
           (name, i) => [name, ""].includes(verdict.value) && [card.lesson[i], ""].includes(lesson.value)
         );
         card.box.hidden = !(fits.includes(true) && wanted.every((word) => card.words.includes(word)));
-        // What is asked for stands first, and without a question each verdict where it was.
+        // Matching verdicts come first; without a filter each is where it was.
         const order = (part) => !fits[card.parts.indexOf(part)];
         card.parts[0]?.parentElement.append(...[...card.parts].sort((a, b) => order(a) - order(b)));
       }
@@ -105,7 +105,7 @@
       const asked = new URLSearchParams([...new FormData(filter)].filter(([, value]) => value));
       history.replaceState(null, "", (asked.size ? `?${asked}` : location.pathname) + (missed() ? "" : location.hash));
     }
-    // Who asks for a card by its address gets it, whatever the filter says.
+    // A card that the address names is shown, whatever the filter says.
     function giveWay() {
       const named = missed();
       if (!named) return;
