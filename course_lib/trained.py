@@ -91,12 +91,12 @@ class TrainedModel:
         share = float(self.ability(model))
         if share >= self.at_least:
             self.seed = course_seed()
-            said = f"This run has learned it: {share:.0%} of {self.what}."
+            said = f"This run's model has learned enough: {share:.0%} of {self.what}."
         else:
             self.seed = RECORDED
             said = (
-                f"**This run has not learned it:** {share:.0%} of {self.what}, and {self.at_least:.0%} are needed. "
-                f"What follows is shown with the recorded model ({kept['share']:.0%})."
+                f"**This run's model hasn't learned enough:** {share:.0%} of {self.what}; "
+                f"{self.at_least:.0%} are needed. What follows is shown with the recorded model ({kept['share']:.0%})."
             )
         record = {"model": self.__name__, "share": share, "at_least": self.at_least}
         display({MIME: record, "text/markdown": said, "text/plain": said.replace("*", "")}, raw=True)

@@ -46,7 +46,7 @@ def test_this_runs_model_is_read_if_it_can_do_what_it_must(made):
     model = made(s0=0.97, s1=1.0)
     recording.record_model(model)
     assert share(model.checked()) == pytest.approx(0.97) and model.seed == 0
-    assert model.shown[0]["text/markdown"] == "This run has learned it: 97% of the pronouns are right."
+    assert model.shown[0]["text/markdown"] == "This run's model has learned enough: 97% of the pronouns are right."
 
 
 def test_else_the_recorded_one_is_and_the_lesson_says_so(made):
@@ -58,7 +58,7 @@ def test_else_the_recorded_one_is_and_the_lesson_says_so(made):
     (shown,) = model.shown
     assert shown[trained.MIME] == {"model": "taught", "share": pytest.approx(0.63), "at_least": 0.95}
     said = shown["text/markdown"]
-    assert "has not learned it:** 63% of the pronouns" in said and "95% are needed" in said and "(99%)" in said
+    assert "hasn't learned enough:** 63% of the pronouns" in said and "95% are needed" in said and "(99%)" in said
 
 
 def test_a_lesson_that_does_not_train_one_reads_the_recorded_one(made):
