@@ -1,4 +1,4 @@
-# `make VERB` is `python3 -m course_lib VERB`, which does the same where there is no make.
+# `make VERB` runs `python3 -m course_lib VERB`. Without make, run that yourself.
 PYTHON ?= python3
 VERBS = lab workbook test test-all check notebooks widgets format record restamp seeds pages bench mutants slides site \
 	warm release collect grade formgrader feedback grades

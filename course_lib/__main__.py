@@ -1,7 +1,7 @@
-"""Whatever a user does, one verb each: `python3 -m course_lib` lists them.
+"""Runs the course's verbs: `python3 -m course_lib` lists them.
 
-Each verb first makes sure that the environment is there, so this file starts on a bare Python, as `environment` does,
-and its grammar stays that of Python 3.6.
+Each verb first sets up the environment if it is missing. So this file and `environment` start on a bare Python, and
+their grammar stays that of Python 3.6.
 """
 
 import argparse
@@ -20,20 +20,20 @@ from course_lib.tools.environment import EXTRAS_MB, go_where_complete, require_p
 
 @contextlib.contextmanager
 def clean_run(**variables):
-    """The environment of a run that depends neither on earlier trainings nor on the number of cores."""
+    """Yields the variables for a run that depends on neither earlier runs nor the number of cores."""
     threads = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     with tempfile.TemporaryDirectory(prefix="course-cache-") as cache:
         yield {**os.environ, **threads, "COURSE_CACHE": cache, **variables}
 
 
 def configure_jupyter(*more):
-    """Puts the course's settings for Jupyter, and folders with more, before those that the environment names."""
+    """Gives the course's Jupyter settings, and the folders in `more`, priority over JUPYTER_CONFIG_PATH."""
     folders = [*map(str, more), str(DATA / "jupyter"), os.environ.get("JUPYTER_CONFIG_PATH")]
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, folders))
 
 
 def as_root():
-    """What Jupyter wants to hear before it starts for root."""
+    """Returns the option without which Jupyter refuses to start as root."""
     return ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
 
 
@@ -41,12 +41,12 @@ def as_root():
 
 
 def setup(arguments):
-    """make the environment and nothing else"""
+    """set up the environment and do nothing else"""
     print(f"The environment is ready: {sys.prefix}")
 
 
 def lab(arguments):
-    """start JupyterLab on the start page (--no-browser, --port=8899 ... are passed on)"""
+    """start JupyterLab on the start page; options such as --no-browser or --port=8899 are passed to it"""
     configure_jupyter()
     from jupyterlab.labapp import LabApp
 
@@ -62,37 +62,35 @@ def lab(arguments):
 
 
 def workbook(arguments):
-    """put lessons and exercises into workbook/ to work in; what you have changed there stays as it is"""
+    """copy lessons and exercises into workbook/, where you work; an update keeps your changes"""
     from course_lib.tools import workbook
 
     new, renewed, newer = workbook.make()
     if new:
-        print(
-            f"workbook/ has {len(new)} new files. Work there: what you change, an update of the course never touches."
-        )
+        print(f"workbook/ has {len(new)} new files. Work there: updates of the course never overwrite your changes.")
     if renewed:
-        print(f"Renewed in workbook/, where you had not changed them: {', '.join(renewed)}")
+        print(f"Updated in workbook/, since you hadn't changed them: {', '.join(renewed)}")
     if newer:
-        print(f"Newer in this version of the course, and put beside your files in workbook/: {', '.join(newer)}")
+        print(f"You changed your copies, so these new versions are next to them in workbook/: {', '.join(newer)}")
 
 
-IN_TWO_PROCESSES = "-n2", "--dist=loadfile"  # a file's tests stay in one: they share what is dear to make
+IN_TWO_PROCESSES = "-n2", "--dist=loadfile"  # a file's tests stay in one process and share what is slow to make
 
 
 def test(arguments):
-    """run every check: ruff, the quick tests, the lessons (arguments go to pytest)"""
+    """run ruff, the tests and the lessons, without the large sweeps (arguments go to pytest)"""
     return test_all(["-m", "not large", *arguments])
 
 
 def test_all(arguments):
-    """run every check with every sweep: all pages, all widths, all slides, large classes (an hour and more)"""
+    """run all of `test` and the large sweeps: all pages, widths and slides, large classes (over an hour)"""
     nbval = "--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=900"
-    # In the order of the tests: the browser comes last and finds the models that the lessons have trained.
+    # Keep the tests' order: the browser's come last and use the models that the lessons have trained.
     return ruff_and_pytest([*IN_TWO_PROCESSES, "--no-loadscope-reorder", *nbval, *arguments])
 
 
 def check(arguments):
-    """run the quick part: ruff and the tests that execute no lesson (arguments go to pytest)"""
+    """run ruff and the quick tests, which execute no lesson (arguments go to pytest)"""
     quick = "not notebook and not browser and not slow and not large"
     return ruff_and_pytest(["-p", "no:nbval", "-m", quick, *IN_TWO_PROCESSES, *arguments])
 
@@ -105,7 +103,7 @@ def ruff_and_pytest(arguments):
 
 
 def notebooks(arguments):
-    """execute the lessons and save them in place (all, or those named: 01 02 exercises/03)"""
+    """execute lessons and save them in place (all, or those you name: 01 02 exercises/03)"""
     from course_lib import speed
     from course_lib.curriculum import name_of
     from course_lib.tools import lessons
@@ -125,10 +123,10 @@ def notebooks(arguments):
 
 
 def widgets(arguments):
-    """put today's modules and styles of the widgets into the saved lessons, without executing them"""
+    """update the code and styles of the widgets in saved notebooks, without executing them"""
     from course_lib.tools import lessons, saved_widgets
 
-    named = {path.name for path in lessons.find(arguments)}  # a lesson's exercises are called like it
+    named = {path.name for path in lessons.find(arguments)}  # exercises have their lesson's file name
     paths = [path for path in [*lessons.find(), *lessons.find(folder="exercises")] if path.name in named]
     renewed = [path.name for path in paths if saved_widgets.renew(path)]
     print(*renewed, f"{len(renewed)} notebooks had old widgets", sep="\n")
@@ -142,7 +140,7 @@ def format(arguments):
 
 
 def record(arguments):
-    """run the lessons' experiments with all seeds and variants, and record them (all, or those named)"""
+    """run the lessons' experiments with all seeds and variants, and record the results (all, or those you name)"""
     from course_lib.tools import lessons, recording
 
     with clean_run(COURSE_MODE="strict") as environment:
@@ -151,14 +149,14 @@ def record(arguments):
 
 
 def restamp(arguments):
-    """REVISION [STEPS]: where the code has changed since and results have not, give the records today's hash"""
+    """REVISION [STEPS]: give today's hash to records whose code has changed since REVISION and whose results haven't"""
     from course_lib.tools import restamp
 
     revision, *steps = arguments or [""]
     if not revision or len(steps) > 1 or not all(number.isdigit() and int(number) for number in steps):
         sys.exit(
-            "restamp wants the revision whose code made the records, for example: make restamp REVISION=HEAD~3; "
-            "and, if 20 steps of each training are not to be enough, how many: ARGS=50"
+            f"restamp got {' '.join(arguments) or 'nothing'}. It needs the revision whose code made the records, for "
+            "example: make restamp REVISION=HEAD~3. To compare 50 steps of each run instead of 20, add ARGS=50."
         )
     with clean_run(COURSE_MODE="") as environment:
         left = restamp.restamp(revision, environment, *map(int, steps))
@@ -166,11 +164,11 @@ def restamp(arguments):
 
 
 def seeds(arguments):
-    """N [lesson ...]: execute the lessons with N fresh seeds under two instruction sets, keep each claim's verdicts"""
+    """N [lesson ...]: execute lessons with N fresh seeds on two instruction sets, and keep each claim's verdicts"""
     from course_lib.tools import lessons, seeds
 
     if not arguments or not arguments[0].isdigit() or int(arguments[0]) == 0:
-        sys.exit("seeds wants the number of seeds first, for example: make seeds N=10")
+        sys.exit("seeds needs the number of seeds first, 1 or more, for example: make seeds N=10")
     for path in lessons.find(arguments[1:]):
         for run in seeds.still_to_run(path, int(arguments[0])):
             print(f"seed {run.name}")
@@ -186,7 +184,7 @@ def seeds(arguments):
 
 
 def pages(arguments):
-    """write the glossary's index and the claims page anew, from the entries and the lessons' verdict boxes"""
+    """rewrite the glossary's index, the claims page and the lessons' minutes from the entries and lessons"""
     from course_lib.tools import pages
 
     for file in pages.write():
@@ -194,7 +192,7 @@ def pages(arguments):
 
 
 def bench(arguments):
-    """compare the speed of attention and the Transformer with textbook forms and torch's modules (three minutes)"""
+    """time attention and the Transformer against textbook forms and torch's modules (three minutes)"""
     import torch
 
     from course_lib import speed
@@ -208,7 +206,7 @@ def bench(arguments):
 
 
 def mutants(arguments):
-    """[exercise ...]: change the reference solutions by rule, see what the checks say (all, or those named: 03)"""
+    """[exercise ...]: change the solutions by rule and report what the checks say (all, or those you name: 03)"""
     import torch
 
     from course_lib.tools import edges, lessons, mutants, relations, rewrapped
@@ -236,7 +234,7 @@ def mutants(arguments):
 
 
 def release(arguments):
-    """[exercise ...] [--due DATE]: make the student versions of the exercises (all, or those named: 03)"""
+    """[exercise ...] [--due DATE]: make the student versions of the exercises (all, or those you name: 03)"""
     from course_lib.grading import course
 
     options = parse("release", arguments, "names", due=None)
@@ -246,7 +244,7 @@ def release(arguments):
 
 
 def collect(arguments):
-    """ARCHIVE [exercise] [--worksheet FILE] [--trust-dates]: take submissions out of the ZIP of Moodle or Canvas"""
+    """ARCHIVE [exercise] [--worksheet FILE] [--trust-dates]: collect the submissions from a ZIP of Moodle or Canvas"""
     from course_lib.grading import collect
     from course_lib.grading.course import Course
 
@@ -261,7 +259,7 @@ def collect(arguments):
 
 
 def grade(arguments):
-    """[exercise ...] [--again] [--unsandboxed]: grade what is missing or has changed (--again: everything)"""
+    """[exercise ...] [--again] [--unsandboxed]: grade submissions that are new or have changed (--again: all)"""
     from dataclasses import replace
 
     from course_lib.grading import grade
@@ -279,7 +277,7 @@ def grade(arguments):
 
 
 def formgrader(arguments):
-    """open nbgrader's formgrader, for manual marks and comments (--no-browser ... are passed on)"""
+    """open nbgrader's formgrader to give points and comments by hand; options such as --no-browser are passed to it"""
     from jupyterlab.labapp import LabApp
 
     from course_lib.grading import formgrader as guarded
@@ -297,7 +295,7 @@ def formgrader(arguments):
 
 
 def feedback(arguments):
-    """[exercise ...]: write each learner's feedback as a page, and a ZIP for Moodle; hidden tests are not shown"""
+    """[exercise ...]: write a feedback page for each learner, without hidden tests, and a ZIP of them for Moodle"""
     from course_lib.grading import report, returning
     from course_lib.grading.course import Course, shown
 
@@ -314,7 +312,7 @@ def feedback(arguments):
 
 
 def grades(arguments):
-    """[exercise ...] [--into SHEET [--column NAME]]: write marks and reasons as CSV, or fill a platform's sheet"""
+    """[exercise ...] [--into SHEET [--column NAME]]: write points and reasons as CSV, or fill in a platform's sheet"""
     from course_lib.grading import report, returning
     from course_lib.grading.course import Course, CourseError, shown
 
@@ -326,13 +324,16 @@ def grades(arguments):
             print(shown(report.write_grades(here, assignment)))
         return
     if len(assignments) != 1:
-        raise CourseError(f"A sheet is of one assignment; name it, as in ARGS='03 --into={options.into}'.")
+        raise CourseError(
+            f"A sheet holds one assignment, and this would fill in {len(assignments)}: {', '.join(assignments)}. "
+            f"Name one, for example: ARGS='03 --into={options.into}'"
+        )
     file, told = returning.fill(here, assignments[0], Path(options.into), options.column)
     print(*told, shown(file), sep="\n")
 
 
 def parse(verb, arguments, *places, **options):
-    """Reads a verb's arguments: `names` may be none or many, another place is one; an option False is a switch."""
+    """Reads a verb's arguments. `names` takes any number, each other place one; an option that is False is a switch."""
     parser = argparse.ArgumentParser(prog=f"python3 -m course_lib {verb}", description=VERBS[verb].__doc__)
     for place in places:
         parser.add_argument(place, **({"nargs": "*"} if place == "names" else {}))
@@ -345,7 +346,7 @@ def parse(verb, arguments, *places, **options):
 
 
 def slides(arguments):
-    """make the decks of the lessons in build/slides, which need no network (all, or those named: 01 02)"""
+    """make the lessons' slides in build/slides, which need no network (all, or those you name: 01 02)"""
     from course_lib.tools import slides
 
     for deck in slides.build(arguments):
@@ -353,20 +354,20 @@ def slides(arguments):
 
 
 def site(arguments):
-    """make the site in build/site: lessons, exercises, glossary, claims, the library's reference"""
+    """make the site in build/site: lessons, exercises, glossary, claims and the library's reference"""
     from course_lib.tools import site
 
     print(site.build().relative_to(ROOT))
 
 
 def warm(arguments):
-    """do before a lecture what takes time: train and keep the models, make the decks (all lessons, or those named)"""
+    """prepare a lecture: train and keep the models, and make the slides (all lessons, or those you name)"""
     from course_lib.tools import lessons
 
     for path in lessons.find(arguments):
         lessons.execute(path, dict(os.environ))
     slides(arguments)
-    print("The trained models are kept, and lessons and decks need no network.")
+    print("The trained models are kept. Lessons and slides need no network now.")
 
 
 IN_CLASS = (release, collect, grade, formgrader, feedback, grades)

@@ -1,8 +1,8 @@
-"""Scores that compare a query with keys, and the weighted sum that they lead to; one head, and many.
+"""Attention: scores that compare queries with keys, weighted sums of values, and attention with many heads.
 
-For the decoder of `recurrent`, a score is a module with two parts: `project_keys`, done once a sentence,
-and the comparison itself, done at every step. From `scaled_dot_product_attention` on, all queries of a
-sentence are compared at once.
+For the decoder in `recurrent`, a score is a module with two steps. `project_keys` runs once per sentence, and
+`forward` compares one query with the keys at every step. `scaled_dot_product_attention` and the code after it
+compare all queries of a sentence at once.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,9 @@ from course_lib.masks import check_bias, check_mask, masked_softmax
 
 
 class AdditiveScore(nn.Module):
-    """e_i = v · tanh(W_s s + W_h h_i + b): Bahdanau et al. 2015, appendix A.1.2, there without the bias b.
+    """Scores a key by e_i = v · tanh(W_s s + W_h h_i + b).
+
+    Source: Bahdanau et al. 2015, appendix A.1.2. The paper has no bias b.
 
     >>> score = AdditiveScore(query_size=4, key_size=6, attention_size=3)
     >>> score(torch.zeros(2, 4), score.project_keys(torch.zeros(2, 5, 6))).shape
@@ -39,7 +41,10 @@ class AdditiveScore(nn.Module):
 
 
 class DotScore(nn.Module):
-    """e_i = s · h_i: Luong et al. 2015, equation 8. Raises ValueError unless query and key have one size."""
+    """Scores a key by e_i = s · h_i (Luong et al. 2015, equation 8).
+
+    Raises ValueError if query and key differ in size.
+    """
 
     def __init__(self, query_size: int, key_size: int):
         super().__init__()
@@ -59,7 +64,7 @@ class DotScore(nn.Module):
 
 
 class GeneralScore(DotScore):
-    """e_i = s · W h_i: Luong et al. 2015, equation 8."""
+    """Scores a key by e_i = s · W h_i (Luong et al. 2015, equation 8)."""
 
     def __init__(self, query_size: int, key_size: int):
         super().__init__(query_size, query_size)
@@ -74,7 +79,7 @@ def attend(
     values: Float[Tensor, "batch key d_value"],
     mask: Bool[Tensor, "batch key"] | None = None,
 ) -> tuple[Float[Tensor, "batch d_value"], Float[Tensor, "batch key"]]:
-    """Context c = Σ_i α_i h_i with α = softmax(e), and the weights α: Bahdanau et al. 2015, equations 5 and 6.
+    """Returns the context c = Σ_i α_i h_i and the weights α = softmax(e) (Bahdanau et al. 2015, equations 5 and 6).
 
     >>> context, weights = attend(torch.zeros(1, 2), torch.tensor([[[1.0], [3.0]]]))
     >>> context.item(), weights.tolist()
@@ -94,19 +99,19 @@ def scaled_dot_product_attention(
     scale: float | None = None,
     dropout: float = 0.0,
 ) -> tuple[Float[Tensor, "*axes query d_value"], Float[Tensor, "*axes query key"]]:
-    """softmax(Q Kᵀ / √d_k) V: Vaswani et al. 2017, equation 1; with a bias, softmax(Q Kᵀ / √d_k + B) V.
+    """Computes softmax(Q Kᵀ / √d_k) V (Vaswani et al. 2017, equation 1), or softmax(Q Kᵀ / √d_k + B) V with a bias B.
 
     Args:
-        query, key, value: (batch, head, query or key, numbers in a vector); the axes in front may be fewer.
-        mask: True where a query may attend to a key; as many axes as the scores, each 1 or theirs.
-            A query that may attend to nothing gets zeros.
-        bias: B, added to the scores; as many axes as they have, each 1 or theirs (`positions.LinearBiases` makes one).
-        scale: what a dot product is multiplied by; 1 / √d_k if not given.
-        dropout: share of the weights set to 0 on their way to the values, whether training or not.
+        query, key, value: (batch, head, query or key, numbers in a vector); the batch and head axes are optional.
+        mask: True where a query may attend to a key. It has as many axes as the scores; each axis has length 1 or
+            the scores' own length. A query that may attend to no key gets zeros.
+        bias: B, added to the scores; its shape follows the mask's rule (`positions.LinearBiases` makes one).
+        scale: the factor that multiplies each dot product; 1 / √d_k by default.
+        dropout: share of the weights set to 0 before they multiply the values, in training and in evaluation.
     Returns:
-        The output, and the weights as they were before dropout.
+        The output, and the weights before dropout.
     Raises:
-        TypeError, ValueError: query, key, value, mask or bias do not fit together; says where.
+        TypeError, ValueError: query, key, value, mask or bias do not fit together; the message says where.
 
     >>> x = torch.tensor([[1.0, 0.0], [0.0, 1.0]])
     >>> output, weights = scaled_dot_product_attention(x, x, x, torch.tensor([[True, False], [True, True]]))
@@ -116,7 +121,7 @@ def scaled_dot_product_attention(
     """
     check_fit(query, key, value)
     scale = query.shape[-1] ** -0.5 if scale is None else scale
-    # Scaled before the product: in half precision, a raw dot product may overflow.
+    # The query is scaled before the product: in half precision, an unscaled dot product may overflow.
     scores = (scale * query) @ key.mT
     if bias is not None:
         check_bias(bias, scores)
@@ -135,29 +140,29 @@ def dot_product_attention(
     dropout: float = 0.0,
     need_weights: bool = False,
 ) -> tuple[Float[Tensor, "batch head query d_value"], Float[Tensor, "batch head query key"] | None]:
-    """The core of `MultiHeadAttention`: `scaled_dot_product_attention`, in steps or by torch's fused kernel.
+    """Computes `scaled_dot_product_attention` for all heads, in steps or with torch's fused kernel.
 
-    A core of your own is a function with these arguments. If there are fewer queries than keys, in self-attention,
-    the queries are the last of the words.
+    This is the core of `MultiHeadAttention`. A core of your own is a function with the same arguments. In
+    self-attention with fewer queries than keys, the queries belong to the last words.
 
     Args:
-        key, value: of as many heads as the queries, or of fewer, each shared by equally many heads side by side.
-        need_weights: compute in steps and return the weights; the fused kernel keeps none.
+        key, value: have as many heads as the queries, or fewer. With fewer, equally many adjacent heads share each.
+        need_weights: computes in steps and returns the weights, which the fused kernel does not keep.
     Raises:
-        TypeError, ValueError: the tensors do not fit together; says where.
+        TypeError, ValueError: the tensors do not fit together; the message says where.
     """
     if need_weights:
         return scaled_dot_product_attention(query, *for_each_head(query, key, value), mask, bias=bias, dropout=dropout)
     group = query.shape[1] // key.shape[1]
     check_fit(query[:, ::group] if group * key.shape[1] == query.shape[1] else query, key, value)
     if group > 1 and query.shape[2] == 1 and mask is None and bias is None:
-        # A word that is written: heads that share a key ask it as so many queries of one head, and nothing is copied.
+        # One query, as in writing: the heads that share a key become several queries of one head, so no key is copied.
         output = F.scaled_dot_product_attention(query.view(*key.shape[:2], group, -1), key, value, dropout_p=dropout)
         return output.flatten(1, 2)[:, :, None], None
     for given, check in ((mask, check_mask), (bias, check_bias)):
-        if given is not None:  # the scores' shape and type are enough, and on "meta" they cost no memory
+        if given is not None:  # the check needs only the scores' shape and type; on "meta" they cost no memory
             check(given, torch.empty(*query.shape[:-1], key.shape[-2], dtype=query.dtype, device="meta"))
-    if bias is not None:  # the kernel has one place for both
+    if bias is not None:  # the kernel has one argument for mask and bias
         mask = bias if mask is None else torch.where(mask, bias, -torch.inf)
     return F.scaled_dot_product_attention(query, key, value, mask, dropout_p=dropout, enable_gqa=group > 1), None
 
@@ -167,13 +172,13 @@ def for_each_head(
     key: Float[Tensor, "batch kept key d_k"],
     value: Float[Tensor, "batch kept key d_value"],
 ) -> tuple[Float[Tensor, "batch head key d_k"], Float[Tensor, "batch head key d_value"]]:
-    """Keys and values that heads share, once for each head of the queries."""
+    """Repeats shared keys and values, so that each head of the queries has its own."""
     group = query.shape[1] // key.shape[1]
     return (key, value) if group == 1 else (key.repeat_interleave(group, 1), value.repeat_interleave(group, 1))
 
 
 def check_fit(query: Tensor, key: Tensor, value: Tensor) -> None:
-    """Raises ValueError unless each query can be compared with each key, and each key has its value."""
+    """Raises ValueError if a query and a key differ in size, a key has no value, or the leading axes differ."""
     if query.shape[-1] != key.shape[-1]:
         raise ValueError(f"a query has {query.shape[-1]} numbers and a key {key.shape[-1]}; they need the same d_k")
     if key.shape[-2] != value.shape[-2]:
@@ -187,7 +192,7 @@ def check_fit(query: Tensor, key: Tensor, value: Tensor) -> None:
 
 
 def split_heads(x: Float[Tensor, "batch n d_model"], heads: int) -> Float[Tensor, "batch head n d_head"]:
-    """Cuts each vector into as many pieces as there are heads; head i has the i-th piece of every vector.
+    """Splits each vector into one piece per head; head i gets the i-th piece of every vector.
 
     >>> split_heads(torch.tensor([[[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]]), heads=2)
     tensor([[[[1., 2.],
@@ -200,34 +205,36 @@ def split_heads(x: Float[Tensor, "batch n d_model"], heads: int) -> Float[Tensor
 
 
 def merge_heads(x: Float[Tensor, "batch head n d_head"]) -> Float[Tensor, "batch n d_model"]:
-    """The way back from `split_heads`: the pieces of each vector side by side."""
+    """Undoes `split_heads`: concatenates the pieces of each vector."""
     return x.transpose(1, 2).flatten(2)
 
 
 def divisors(number: int) -> str:
-    """For an error: the numbers that would do."""
+    """Lists the divisors of a number, for an error message."""
     return ", ".join(str(n) for n in range(1, number + 1) if number % n == 0)
 
 
 class MultiHeadAttention(nn.Module):
-    """Concat(head_1, …, head_h) W^O with head_i = attention(X W_i^Q, M W_i^K, M W_i^V), each of d_model / h numbers.
+    """Computes Concat(head_1, …, head_h) W^O with head_i = attention(X W_i^Q, M W_i^K, M W_i^V).
 
-    Self-attention if the memory M is X itself, cross-attention if it is another sequence, as the `states` that an
-    encoder leaves: Vaswani et al. 2017, section 3.2.2, there without biases. W_1^Q … W_h^Q side by side are one
-    matrix, `query_projection`; so are the keys' and values'.
+    Each head has d_model / h numbers. If the memory M is X itself, this is self-attention; if M is another sequence,
+    such as an encoder's `states`, it is cross-attention. One matrix, `query_projection`, holds W_1^Q … W_h^Q; keys and
+    values have one matrix each, too. Source: Vaswani et al. 2017, section 3.2.2. The paper has no biases.
 
     Args:
         model_size: d_model, numbers in a vector of x, of the memory and of the output.
         heads: h, a divisor of the model size.
         dropout: share of the weights set to 0 in training.
-        key_value_heads: a divisor of the heads; equally many heads, side by side, share each key and value (Ainslie et
-            al. 2023; 1 is multi-query attention, Shazeer 2019). As many as the heads if not given.
+        key_value_heads: a divisor of `heads`, by default `heads` itself. With fewer, equally many adjacent heads share
+            each key and value (Ainslie et al. 2023); 1 is multi-query attention (Shazeer 2019).
         projection_bias: whether the four projections add a bias.
-        rotation: makes from the size of a head what turns queries and keys: `positions.RotaryPositions`.
-        score_bias: makes from the number of heads what biases the scores: `positions.LinearBiases`.
-        core: what queries, keys and values meet in; a function with the arguments of `dot_product_attention`.
+        rotation: takes the size of a head and makes a module that rotates queries and keys, such as
+            `positions.RotaryPositions`.
+        score_bias: takes the number of heads and makes a module that gives a bias for the scores, such as
+            `positions.LinearBiases`.
+        core: the function that computes attention, with the arguments of `dot_product_attention`.
     Raises:
-        ValueError: the heads do not divide the model size, or the heads of keys and values not the heads.
+        ValueError: `heads` does not divide the model size, or `key_value_heads` does not divide `heads`.
 
     >>> attention = MultiHeadAttention(model_size=8, heads=2)
     >>> output, weights = attention(torch.zeros(1, 3, 8), memory=torch.zeros(1, 5, 8), need_weights=True)
@@ -267,8 +274,8 @@ class MultiHeadAttention(nn.Module):
         self.value_projection = nn.Linear(model_size, key_value_heads * head_size, projection_bias)
         self.output_projection = nn.Linear(model_size, model_size, projection_bias)
         for projection in self.children():
-            # From x of variance 1 come queries and keys of variance 1, for which 1 / √d_k is meant; nn.Linear's
-            # own start would make it 1/3.
+            # 1 / √d_k assumes queries and keys of variance 1. Xavier gives them from x of variance 1; nn.Linear's
+            # default start would give 1/3.
             nn.init.xavier_uniform_(projection.weight)
             if projection_bias:
                 nn.init.zeros_(projection.bias)
@@ -279,7 +286,7 @@ class MultiHeadAttention(nn.Module):
     def project_memory(
         self, memory: Float[Tensor, "batch key d_model"], start: int = 0
     ) -> tuple[Float[Tensor, "batch head key d_head"], Float[Tensor, "batch head key d_head"]]:
-        """Keys and values of each head, for `attend`. The first vector of the memory stands at position `start`."""
+        """Returns each head's keys and values for `attend`. The memory's first vector has position `start`."""
         key, value = self.key_projection(memory), self.value_projection(memory)
         key, value = split_heads(key, self.key_value_heads), split_heads(value, self.key_value_heads)
         return key if self.rotation is None else self.rotation(key, start), value
@@ -294,7 +301,7 @@ class MultiHeadAttention(nn.Module):
         start: int = 0,
         need_weights: bool = False,
     ) -> tuple[Float[Tensor, "batch query d_model"], Float[Tensor, "batch query_head query key"] | None]:
-        """`forward` with keys and values that are there already. The first vector of x stands at position `start`."""
+        """Computes `forward` from given keys and values. The first vector of x has position `start`."""
         query = split_heads(self.query_projection(x), self.heads)
         if self.rotation is not None:
             query = self.rotation(query, start)
@@ -311,24 +318,24 @@ class MultiHeadAttention(nn.Module):
         *,
         need_weights: bool = False,
     ) -> tuple[Float[Tensor, "batch query d_model"], Float[Tensor, "batch head query key"] | None]:
-        """Each vector of x attends to the memory.
+        """Lets each vector of x attend to the memory.
 
         Args:
-            memory: the vectors attended to, from which keys and values come; x itself if not given.
-            mask: True where a query may attend to a key; each axis but the last is 1 or the scores' own.
-            need_weights: compute in steps and return the weights, instead of by torch's fused kernel, which keeps none.
+            memory: the vectors that give keys and values; x itself by default.
+            mask: True where a query may attend to a key; each axis but the last has length 1 or the scores' own.
+            need_weights: computes in steps and returns the weights, which torch's fused kernel does not keep.
         Returns:
-            The output; and the weights of each head before dropout, or None.
+            The output, and each head's weights before dropout or None.
         Raises:
-            TypeError, ValueError: x, memory and mask do not fit together; says where.
+            TypeError, ValueError: x, memory and mask do not fit together; the message says where.
         """
         key, value = self.project_memory(x if memory is None else memory)
         return self.attend(x, key, value, mask, need_weights=need_weights)
 
     def to_torch(self) -> nn.MultiheadAttention:
-        """torch's own module with a copy of the weights. In its boolean masks True means the opposite: `~mask`.
+        """Returns torch's module with a copy of the weights. Its boolean masks mean the opposite: give it `~mask`.
 
-        Raises ValueError if this one has parts for which there is no place there.
+        Raises ValueError if this module has parts that torch's module lacks.
         """
         plain = self.core is dot_product_attention and self.rotation is None and self.score_bias is None
         if not plain or self.key_value_heads < self.heads or self.query_projection.bias is None:
@@ -350,7 +357,7 @@ class MultiHeadAttention(nn.Module):
 
     @classmethod
     def from_torch(cls, module: nn.MultiheadAttention) -> "MultiHeadAttention":
-        """A copy of torch's module as ours. Raises ValueError if it has parts for which there is no place here."""
+        """Copies torch's module into one of ours. Raises ValueError if it has parts that ours lacks."""
         lacking = module.in_proj_weight is None or module.in_proj_bias is None
         if lacking or module.bias_k is not None or module.add_zero_attn:
             raise ValueError(

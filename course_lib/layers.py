@@ -1,4 +1,4 @@
-"""What stands around attention in a Transformer: normalisation, feed-forward parts, residual connections."""
+"""The parts around attention in a Transformer: normalisation, feed-forward parts, residual connections."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,9 +19,9 @@ def layer_norm(
     bias: Float[Tensor, " d_model"],
     epsilon: float = 1e-5,
 ) -> Float[Tensor, "*axes d_model"]:
-    """(x − mean) / √(variance + ε) · gain + bias, over the numbers of each vector: Ba et al. 2016, equations 3 and 4.
+    """Normalises each vector: (x − mean) / √(variance + ε) · gain + bias (Ba et al. 2016, equations 3 and 4).
 
-    The variance is the mean of the squared deviations (divided by d, not d − 1), and ε stands inside the root.
+    The variance divides the sum of squared deviations by d, not by d − 1, and ε is inside the root.
 
     >>> layer_norm(torch.tensor([[1.0, 3.0], [10.0, 30.0]]), torch.ones(2), torch.zeros(2))
     tensor([[-1.0000,  1.0000],
@@ -33,9 +33,10 @@ def layer_norm(
 
 
 class LayerNorm(nn.Module):
-    """`layer_norm` with a gain (`weight`, first 1) and a bias (first 0) for each number, named as in nn.LayerNorm.
+    """Applies `layer_norm` with a learned gain (`weight`, initially 1) and a learned bias (initially 0) per number.
 
-    By torch's fused kernel: a Transformer of this course trains about a tenth faster than with the formula in steps.
+    The parameters have the names of nn.LayerNorm. torch's fused kernel does the work: a Transformer of this course
+    trains about a tenth faster with it than with the formula in steps.
 
     >>> LayerNorm(2, epsilon=3.0)(torch.tensor([[1.0, 3.0]]))
     tensor([[-0.5000,  0.5000]], grad_fn=<NativeLayerNormBackward0>)
@@ -52,14 +53,14 @@ class LayerNorm(nn.Module):
 
     @classmethod
     def from_torch(cls, module: nn.LayerNorm) -> "LayerNorm":
-        """A copy of torch's module as ours."""
+        """Copies torch's module into one of ours."""
         ours = cls(*module.normalized_shape, module.eps).to(module.weight)
         ours.load_state_dict(module.state_dict())
         return ours.train(module.training)
 
 
 class RMSNorm(nn.Module):
-    """x / √(mean of x² + ε) · gain: Zhang & Sennrich 2019, equation 4. Unlike LayerNorm, it takes no mean away.
+    """Computes x / √(mean of x² + ε) · gain (Zhang & Sennrich 2019, equation 4); unlike LayerNorm, it keeps the mean.
 
     >>> RMSNorm(2)(torch.tensor([[3.0, 4.0]])) * 12.5**0.5
     tensor([[3.0000, 4.0000]], grad_fn=<MulBackward0>)
@@ -76,14 +77,14 @@ class RMSNorm(nn.Module):
 
 
 class FeedForward(nn.Module):
-    """W_2 relu(W_1 x + b_1) + b_2, of each vector by itself: Vaswani et al. 2017, equation 2.
+    """Computes W_2 relu(W_1 x + b_1) + b_2 for each vector by itself (Vaswani et al. 2017, equation 2).
 
-    A part of your own in its place is made from (model size, inner size, dropout). It gives a tensor, or `WithLoss`.
+    A feed-forward part of your own takes (model size, inner size, dropout) and returns a tensor or `WithLoss`.
 
     Args:
         inner_size: numbers between W_1 and W_2; four times the model size in the paper.
-        dropout: share of those numbers set to 0 in training; the paper has none here, nn.TransformerEncoderLayer has.
-        activation: what stands in place of relu.
+        dropout: share of those numbers set to 0 in training, as in nn.TransformerEncoderLayer but not in the paper.
+        activation: the function used for relu.
 
     >>> FeedForward(model_size=8, inner_size=32)(torch.zeros(1, 3, 8)).shape
     torch.Size([1, 3, 8])
@@ -110,9 +111,10 @@ class FeedForward(nn.Module):
 
 
 class GatedFeedForward(nn.Module):
-    """W_2 (activation(W_1 x) ⊙ V x), without biases: Shazeer 2020, equation 6, with SiLU (Swish_1) called SwiGLU.
+    """Computes W_2 (activation(W_1 x) ⊙ V x), without biases; with SiLU (Swish_1) it is SwiGLU.
 
-    It has three matrices: with 2/3 of the inner size, as many parameters as `FeedForward` (biases aside).
+    Source: Shazeer 2020, equation 6. It has three matrices, so with 2/3 of the inner size it has as many weights as
+    `FeedForward`.
 
     >>> GatedFeedForward(model_size=8, inner_size=21)(torch.zeros(1, 3, 8)).shape
     torch.Size([1, 3, 8])
@@ -135,7 +137,7 @@ class GatedFeedForward(nn.Module):
 
 
 class WithLoss(NamedTuple):
-    """What a feed-forward part gives that asks for a term in the loss, as a mixture of experts does for its balance."""
+    """The output of a feed-forward part that adds a term to the loss, as a mixture of experts does for its balance."""
 
     output: Float[Tensor, "*axes d_model"]
     loss: Float[Tensor, ""]
@@ -143,10 +145,10 @@ class WithLoss(NamedTuple):
 
 @contextmanager
 def auxiliary_losses(model: nn.Module) -> Iterator[list[Float[Tensor, ""]]]:
-    """The losses that parts of the model give beside their outputs, in the order in which the parts run.
+    """Collects the losses that parts of the model return with their outputs, in the order in which the parts run.
 
-    No part keeps its loss, and no module hands it up: within the `with`, each `WithLoss` is heard where it is made.
-    So a model returns the same with such parts and without, and one that is not being trained drops their losses.
+    Within the `with`, a hook catches each `WithLoss` where it is made, so no module stores a loss or passes it on. A
+    model returns the same with such parts and without them, and outside the `with` their losses are dropped.
 
     >>> class Balanced(FeedForward):
     ...     def forward(self, x):
@@ -172,20 +174,20 @@ def auxiliary_losses(model: nn.Module) -> Iterator[list[Float[Tensor, ""]]]:
 
 
 class MixtureOfExperts(nn.Module):
-    """Σ p_e(x) expert_e(x) over the k likeliest experts e of each vector, with p(x) = softmax(W x) the router's.
+    """Sums p_e(x) expert_e(x) over the k most probable experts e of each vector; the router gives p(x) = softmax(W x).
 
-    The experts are feed-forward parts; of each vector's k are computed. Jacobs et al. 1991 compute all experts and
-    weight their errors; a few of many, and their outputs: Shazeer et al. 2017; in this form: Fedus et al. 2022,
-    equations 1 and 2. The loss beside the output, `balance · E · Σ_e f_e P_e` (their equations 4 to 6), grows where
-    choices and probabilities gather on the same experts: f_e is the share of the choices that fell on e, and P_e the
-    mean of p_e. Under autocast all of it is computed in the type of its weights (Fedus et al. 2022, section 2.4, do so
-    with the router alone).
+    The experts are feed-forward parts, and each vector passes through k of them. Jacobs et al. 1991 compute all experts
+    and weight their errors; Shazeer et al. 2017 compute a few and weight their outputs; this form is Fedus et al. 2022,
+    equations 1 and 2. The added loss, `balance · E · Σ_e f_e P_e` (their equations 4 to 6), grows when choices and
+    probabilities concentrate on the same experts: f_e is the share of the choices that went to e, and P_e is the mean
+    of p_e. Under autocast all of this is computed in the type of the weights; in Fedus et al. 2022, section 2.4, only
+    the router is.
 
     Args:
-        inner_size, dropout: of each expert.
-        experts: E.
+        inner_size, dropout: sizes and dropout of each expert.
+        experts: E, the number of experts.
         chosen: k, from 1 to E.
-        balance: their α; 0 leaves the choice to the router.
+        balance: their α; with 0 nothing balances the router's choices.
         expert: makes an expert from (model size, inner size, dropout).
     Raises:
         ValueError: k is not from 1 to E.
@@ -215,7 +217,7 @@ class MixtureOfExperts(nn.Module):
 
     @outside_autocast
     def choices(self, x: Float[Tensor, "*axes d_model"]) -> Int[Tensor, "*axes chosen"]:
-        """The experts of each vector, the likeliest first."""
+        """Returns the experts chosen for each vector, the most probable first."""
         return self.router(x).topk(self.chosen).indices
 
     @outside_autocast
@@ -233,13 +235,13 @@ class MixtureOfExperts(nn.Module):
 
 
 class PostNorm(nn.Module):
-    """norm(x + part(x)), as the paper has it: Vaswani et al. 2017, sections 3.1 and 5.4 (dropout).
+    """Computes norm(x + part(x)), as in Vaswani et al. 2017, sections 3.1 and 5.4 (dropout).
 
-    What stands around a part of a layer has two methods: `before(x)` is what the part gets, and `after(x, y)`,
-    with y what the part made of it, goes on to the next part. `last(model_size)` makes what ends a stack of layers.
-    A class of your own, made from (model size, dropout), needs the two methods; without `last`, nothing ends a stack.
-    Another norm is a class with other `make_norm` (and with PreNorm `last`): a callable that is given the model size,
-    such as `partial(LayerNorm, epsilon=1e-6)`.
+    A residual connection has two methods. The part receives `before(x)` and returns y, and `after(x, y)` goes to the
+    next part. `last(model_size)` makes the module at the end of a stack of layers. A class of your own takes (model
+    size, dropout) and needs the two methods; without `last`, the stack has no module at its end. For another norm,
+    make a subclass and set `make_norm`, and in a subclass of PreNorm `last`, too. Each takes the model size, such as
+    `partial(LayerNorm, epsilon=1e-6)`.
 
     >>> residual = PostNorm(8)
     >>> x = torch.randn(1, 3, 8)
@@ -248,11 +250,11 @@ class PostNorm(nn.Module):
     """
 
     make_norm = LayerNorm
-    last = nn.Identity  # what leaves a layer is normalised already
+    last = nn.Identity  # a layer's output is normalised already
 
     def __init__(self, model_size: int, dropout: float = 0.0):
         super().__init__()
-        self.norm = type(self).make_norm(model_size)  # by its class, or a function would be taken for a method
+        self.norm = type(self).make_norm(model_size)  # on the class: on self, a function would become a method
         self.dropout = nn.Dropout(dropout)
 
     def before(self, x: Float[Tensor, "*axes d_model"]) -> Float[Tensor, "*axes d_model"]:
@@ -265,9 +267,9 @@ class PostNorm(nn.Module):
 
 
 class PreNorm(PostNorm):
-    """x + part(norm(x)): Xiong et al. 2020, section 3. From the first layer to the last, x meets only sums."""
+    """Computes x + part(norm(x)) (Xiong et al. 2020, section 3). From layer to layer, x is only added to."""
 
-    last = LayerNorm  # the sum that leaves the last layer is not normalised
+    last = LayerNorm  # the last layer's sum is not normalised
 
     def before(self, x: Float[Tensor, "*axes d_model"]) -> Float[Tensor, "*axes d_model"]:
         return self.norm(x)

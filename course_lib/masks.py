@@ -1,14 +1,14 @@
-"""One convention for masks: boolean, and True means *may attend*.
+"""Masks follow one convention: they are boolean, and True means *may attend*.
 
-The scores of many heads have four axes (batch, head, query, key), and so has their mask. An axis of length 1
-stands for all of the scores' axis; any other length must be the scores' own, and the key axis always is::
+The scores of many heads have four axes (batch, head, query, key), and so does their mask. An axis of length 1
+is broadcast. Any other axis must have the scores' length, and the key axis always must::
 
     padding_mask(lengths)                   (batch, 1, 1, key)         whatever the query
     causal_mask(length)                     (1, 1, query, key)         whatever the sentence
     padding_mask(…) & causal_mask(…)        (batch, 1, query, key)     both
     one mask for each head                  (1 or batch, head, 1 or query, key)
 
-Other scores have fewer axes, (batch, key) or (batch, query, key), and their masks as many, by the same rule.
+Scores with fewer axes, (batch, key) or (batch, query, key), have masks with as many axes, by the same rule.
 """
 
 import torch
@@ -17,11 +17,11 @@ from torch import Tensor
 
 
 def length_mask(lengths: Int[Tensor, " batch"], longest: int | None = None) -> Bool[Tensor, "batch key"]:
-    """True at the words of each sentence, False at the padding behind them.
+    """Returns a mask that is True at the words of each sentence and False at the padding after them.
 
     Args:
         lengths: words of each sentence, 0 or more.
-        longest: width of the mask; the longest sentence's length if not given.
+        longest: width of the mask; by default the length of the longest sentence.
     Raises:
         ValueError: a length is negative or greater than `longest`.
 
@@ -36,16 +36,16 @@ def length_mask(lengths: Int[Tensor, " batch"], longest: int | None = None) -> B
 
 
 def padding_mask(lengths: Int[Tensor, " batch"], longest: int | None = None) -> Bool[Tensor, "batch 1 1 key"]:
-    """`length_mask` with the axes of many heads: no query of any head may attend to padding."""
+    """Returns `length_mask` with axes for many heads: no query of any head may attend to padding."""
     return length_mask(lengths, longest)[:, None, None, :]
 
 
 def causal_mask(length: int, start: int = 0) -> Bool[Tensor, "1 1 query key"]:
-    """Query t may attend to keys 1 … t (Vaswani et al. 2017, section 3.2.3).
+    """Returns a mask that lets query t attend to keys 1 … t (Vaswani et al. 2017, section 3.2.3).
 
     Args:
-        length: keys.
-        start: queries that came before and need no row any more; a decoder that writes asks for the last row alone.
+        length: number of keys.
+        start: number of earlier queries, whose rows are left out; a decoder that writes needs the last row only.
     Raises:
         ValueError: the length is negative, or the start is not from 0 to the length.
 
@@ -65,7 +65,7 @@ def causal_mask(length: int, start: int = 0) -> Bool[Tensor, "1 1 query key"]:
 
 
 def window_mask(length: int, window: int, start: int = 0) -> Bool[Tensor, "1 1 query key"]:
-    """Query t may attend to the `window` keys t − window + 1 … t: a sliding window (Beltagy et al. 2020, section 3.1).
+    """Returns a mask that lets query t attend to the keys t − window + 1 … t (Beltagy et al. 2020, section 3.1).
 
     Args:
         length, start: as in `causal_mask`.
@@ -79,16 +79,16 @@ def window_mask(length: int, window: int, start: int = 0) -> Bool[Tensor, "1 1 q
             [0, 0, 1, 1]], dtype=torch.int32)
     """
     if window < 1:
-        raise ValueError(f"window is {window}; a query attends to itself at least, so it must be 1 or more")
+        raise ValueError(f"window is {window}; it must be at least 1, since a query attends to itself")
     return causal_mask(length, start).triu(start - window + 1)
 
 
 def check_mask(mask: Tensor, scores: Tensor) -> None:
-    """Refuses a mask that is not boolean, or has an axis that is neither 1 nor the scores' own.
+    """Checks that a mask is boolean, and that each of its axes has length 1 or the scores' own length.
 
     Raises:
         TypeError: the mask is not boolean.
-        ValueError: it has another number of axes than the scores, or an axis of the wrong length; says which.
+        ValueError: the mask and the scores differ in their number of axes, or an axis has the wrong length.
     """
     if mask.dtype != torch.bool:
         raise TypeError(f"the mask is {mask.dtype}; it must be torch.bool, True where attention is allowed")
@@ -96,14 +96,14 @@ def check_mask(mask: Tensor, scores: Tensor) -> None:
 
 
 def check_bias(bias: Tensor, scores: Tensor) -> None:
-    """Refuses a bias that is not of the scores' type, or has axes that `check_mask` would refuse."""
+    """Checks that a bias has the scores' type and axes that `check_mask` allows; raises TypeError or ValueError."""
     if bias.dtype != scores.dtype:
         raise TypeError(f"the bias is {bias.dtype}; it must be {scores.dtype}, a number to add to each score")
     check_axes("bias", bias, scores)
 
 
 def check_axes(what: str, tensor: Tensor, scores: Tensor) -> None:
-    """Raises ValueError unless there are as many axes as the scores have, each 1 or theirs and the last theirs."""
+    """Raises ValueError unless each axis has length 1 or the scores' own length; the last must have the scores'."""
     names = ("batch", "head", "query", "key") if scores.ndim == 4 else ("batch", "query", "key")
     names = ("batch", "key") if scores.ndim == 2 else names[-scores.ndim :]
     shape = tuple(tensor.shape)
@@ -122,13 +122,13 @@ def check_axes(what: str, tensor: Tensor, scores: Tensor) -> None:
 def masked_softmax(
     scores: Float[Tensor, "*axes key"], mask: Bool[Tensor, "*_ key"] | None
 ) -> Float[Tensor, "*axes key"]:
-    """Softmax over the keys that may be attended to; the others get exactly 0, and so does a row with none.
+    """Computes the softmax over the allowed keys; all other keys get exactly 0.
 
-    weights_i = exp(e_i) / Σ_j exp(e_j), the sum over allowed j.
+    weights_i = exp(e_i) / Σ_j exp(e_j), with the sum over the allowed j. A row without an allowed key is all zeros.
 
     Args:
-        scores: any number, one for each key, in the last axis.
-        mask: True where attention is allowed; as many axes as the scores, each 1 or theirs.
+        scores: one score for each key, in the last axis.
+        mask: True where attention is allowed; it fits the scores as `check_mask` wants.
     Raises:
         TypeError, ValueError: the mask does not fit (`check_mask`).
 
@@ -138,7 +138,7 @@ def masked_softmax(
     if mask is None:
         return scores.softmax(-1)
     check_mask(mask, scores)
-    # Of −inf alone the softmax would give NaN: a row with nothing allowed passes it as zeros, and is zeroed then.
+    # The softmax of nothing but −inf is NaN, so a row without an allowed key goes in as zeros and is zeroed after it.
     nothing = ~mask.any(-1, keepdim=True)
     allowed = scores.masked_fill(~mask, -torch.inf).masked_fill(nothing, 0.0)
     return allowed.softmax(-1).masked_fill(~mask, 0.0)

