@@ -13,8 +13,8 @@ class AttentionMap:
 
     Args:
         weights: (query, key), each entry in 0 … 1; a row may be all zeros (a masked query).
-        query_tokens: the words of the rows, for a translator those written.
-        key_tokens: the words of the columns, those read.
+        query_tokens: the words of the rows; for a translator, the words written.
+        key_tokens: the words of the columns; for a translator, the words read.
     Raises:
         TypeError: a string in place of a list of words.
         ValueError: the shape is not (query words, key words); an entry is NaN or outside 0 … 1;
@@ -59,11 +59,11 @@ class AttentionMap:
             object.__setattr__(self, name, value)
 
     def strongest(self) -> list[int | None]:
-        """The key position with the largest weight in each row; None for a row of zeros."""
+        """The position of the key with the largest weight in each row; None for a row of zeros."""
         return [int(row.argmax()) if row.any() else None for row in self.weights]
 
     def alt_text(self) -> str:
-        """What is to be seen, for readers who cannot: each query word with its two strongest keys."""
+        """A description for readers who can't see the map: each query word with its two strongest keys."""
         rows = []
         for token, row in zip(self.query_tokens, self.weights, strict=True):
             best = [i for i in np.argsort(-row, kind="stable")[:2] if row[i] > 0]

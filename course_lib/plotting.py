@@ -1,4 +1,4 @@
-"""The course's way of drawing."""
+"""Figures and tables in the course's style."""
 
 import base64
 import io
@@ -37,7 +37,7 @@ STYLE = {
 }
 
 
-plt.rcParams.update(STYLE)  # so that it also holds for legends and texts that are added later
+plt.rcParams.update(STYLE)  # also for legends and texts that are added later
 
 
 def figure(rows: int = 1, columns: int = 1, **options) -> tuple[Figure, Axes | np.ndarray]:
@@ -46,25 +46,25 @@ def figure(rows: int = 1, columns: int = 1, **options) -> tuple[Figure, Axes | n
 
 
 def show(fig: Figure, alt: str) -> None:
-    """Displays the figure with a text that says what is to be seen, and closes it.
+    """Display the figure with a text that says what it shows, and close it.
 
-    The picture's metadata keep that text, how high its smallest letters are, in pixels, and how many marks of its
+    The picture's metadata keep that text, the height of the smallest letters in pixels, and how many marks of
     curves a legend covers.
 
-    Raises ValueError if that text is missing.
+    Raises ValueError if the text is missing.
     """
     if not alt.strip():
-        raise ValueError("alt is empty; say in a sentence what is to be seen in the figure")
+        raise ValueError("alt is empty; say in a sentence what the figure shows")
     drawn, picture = io.BytesIO(), io.BytesIO()
     fig.savefig(drawn, format="png", dpi=DPI)
     covered = sum(_covered(ax) for ax in fig.axes)
     letters = [text.get_fontsize() for text in fig.findobj(Text) if text.get_visible() and text.get_text().strip()]
     plt.close(fig)
-    # 256 colours of its own are enough for a plot, and a third of the bytes.
+    # A palette of 256 colours is enough for a plot, and takes a third of the bytes.
     with Image.open(drawn) as image:
         image.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(picture, "png", optimize=True)
     data = {"image/png": base64.b64encode(picture.getvalue()).decode(), "text/plain": alt}
-    # With its colours turned round, a curve remains the curve, but much in a heatmap would look like little.
+    # Inverted colours leave a curve as it is, but turn the high values of a heatmap into low ones.
     turns = not any(ax.images for ax in fig.axes)
     about = {
         "alt": alt,
@@ -76,7 +76,7 @@ def show(fig: Figure, alt: str) -> None:
 
 
 def _covered(ax: Axes) -> int:
-    """How many marks of the curves lie under the legend."""
+    """How many marks of the curves are under the legend."""
     if ax.get_legend() is None:
         return 0
     ax.figure.draw_without_rendering()
@@ -88,7 +88,7 @@ def _covered(ax: Axes) -> int:
 
 
 def show_table(*rows: Sequence) -> None:
-    """Displays rows of cells as a table; the first row names the columns."""
+    """Display rows of cells as a table; the first row names the columns."""
     head, *body = ["| " + " | ".join(map(str, row)) + " |" for row in rows]
     display(Markdown("\n".join([head, "|--" * len(rows[0]) + "|", *body])))
 
@@ -106,15 +106,15 @@ def draw_heatmap(
     turned: float | None = None,
     **options,
 ) -> AxesImage:
-    """A matrix from 0 to `top` (or its largest value) as colours, with names on both axes.
+    """Draw a matrix from 0 to `top` (or its largest value) as colours, with names on both axes.
 
     Args:
         values: (rows, columns); NaN leaves a cell empty.
-        label: of the bar of colours; without it there is none, and what is returned makes one for several axes.
-        gold: its sure links (target words down, source words across) are framed, possible ones dotted.
-        written: says what stands in a cell; `"{:.2f}".format` writes its number.
-        turned: degrees by which the names of the columns are turned, if not as much as words need.
-        options: of `ax.imshow`, such as another `cmap` or `aspect="auto"`.
+        label: of the colour bar. Without it there is none; the image returned can make one for several axes.
+        gold: its sure links (target words down, source words across) get a frame, its possible ones a dotted frame.
+        written: returns the text of a cell; `"{:.2f}".format` writes its number.
+        turned: by how many degrees the columns' names are turned; by default as much as words need.
+        options: for `ax.imshow`, such as another `cmap` or `aspect="auto"`.
     """
     image = ax.imshow(values, **{"cmap": "cividis", "vmin": 0, "vmax": top, "aspect": "equal"} | options)
     if turned is None:
@@ -126,7 +126,7 @@ def draw_heatmap(
         ax.figure.colorbar(image, ax=ax, label=label, shrink=0.8)
     for (row, column), value in np.ndenumerate(values) if written else ():
         if not np.isnan(value):
-            bright = np.dot(image.to_rgba(value)[:3], (0.299, 0.587, 0.114)) > 0.46  # black is read as well as white
+            bright = np.dot(image.to_rgba(value)[:3], (0.299, 0.587, 0.114)) > 0.46  # black is as legible as white
             ax.text(column, row, written(value), ha="center", va="center", color="black" if bright else "white")
     for target, source in gold.possible if gold else ():
         style = "-" if (target, source) in gold.sure else ":"
@@ -138,7 +138,7 @@ def draw_heatmap(
 def show_heatmap(
     values, rows: Sequence, columns: Sequence, *, down: str, across: str, label: str, alt: str, written: bool = False
 ) -> None:
-    """`draw_heatmap` in a figure of its own, stretched to its width; `written` puts the numbers into the cells."""
+    """Show `draw_heatmap` in its own figure, stretched to its width; `written` puts the numbers into the cells."""
     fig, ax = figure(figsize=(7, 0.6 + 0.42 * len(rows) + 0.09 * max(len(str(column)) for column in columns)))
     numbers = "{:.2f}".format if written else None
     draw_heatmap(ax, values, rows, columns, label=label, written=numbers, aspect="auto")
@@ -147,26 +147,26 @@ def show_heatmap(
 
 
 def draw_attention(ax: Axes, attention: AttentionMap, gold: SentencePair | None = None) -> None:
-    """The map as a heatmap from 0 to 1, with words on both axes and the links of `gold` framed."""
+    """Draw the map as a heatmap from 0 to 1, with words on both axes and the links of `gold` framed."""
     rows, columns = attention.query_tokens, attention.key_tokens
     draw_heatmap(ax, attention.weights, rows, columns, label="weight", top=1, gold=gold)
 
 
 def draw_band(ax: Axes, x, runs, line=None, **options) -> None:
-    """Runs as a band from the lowest to the highest, and a line in its colour: `line`, or their median.
+    """Draw runs as a band from lowest to highest, and a line in its colour: `line`, or their median.
 
     Args:
         x: (x,).
-        runs: (run, x), such as those of the recorded seeds.
-        line: (x,), such as what was measured live.
-        options: of the line, as in `ax.plot`: `color`, `marker`, `label` and so on.
+        runs: (run, x), such as the recorded runs.
+        line: (x,), such as this run's.
+        options: for the line, as in `ax.plot`, such as `color`, `marker` or `label`.
     """
     (drawn,) = ax.plot(x, np.median(runs, 0) if line is None else line, **options)
     ax.fill_between(x, np.min(runs, 0), np.max(runs, 0), color=drawn.get_color(), alpha=0.2, lw=0)
 
 
 def draw_legend(ax: Axes, bands: str, **options) -> None:
-    """The legend, in which a grey band stands for what the bands are; `options` as in `ax.legend`."""
+    """Draw the legend, with a grey band labelled `bands`; `options` as in `ax.legend`."""
     ax.fill_between([], [], color="grey", alpha=0.3, lw=0, label=bands)
     ax.legend(**options)
 
@@ -178,7 +178,7 @@ def draw_by_length(
     recorded_label: str = "",
     linestyle: str = "-",
 ) -> None:
-    """A curve for each name over the length buckets; recorded seeds as a band from lowest to highest."""
+    """Draw a curve for each name over the length buckets, and its recorded runs as a band from lowest to highest."""
     for name, colour, marker in zip(live, COLOURS, MARKERS, strict=False):
         buckets, values = list(live[name]), list(live[name].values())
         # Without recorded runs the band is no wider than the curve.
@@ -195,7 +195,7 @@ def draw_by_length(
 
 
 def medians(runs: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Median over runs, key by key."""
+    """The median over runs, key by key."""
     return {name: median(run[name] for run in runs) for name in runs[0]}
 
 
@@ -203,10 +203,10 @@ def medians(runs: Sequence[Mapping[str, float]]) -> dict[str, float]:
 
 
 def shapes_of_a_pass(model: nn.Module, *inputs, **options) -> tuple[dict[str, tuple[int, ...]], object]:
-    """The modules that a pass goes through, in the order in which they end, with the shape of what each gives.
+    """The modules of one pass in the order in which they finish, each with the shape of its output.
 
     Returns:
-        the shapes by the modules' names (of a tuple, that of its first tensor), and what the model gave.
+        the shapes by the modules' names (for a tuple, its first tensor's shape), and the model's output.
 
     >>> shapes_of_a_pass(nn.Sequential(nn.Linear(4, 8), nn.ReLU()), torch.zeros(2, 4))[0]
     {'0': (2, 8), '1': (2, 8), '': (2, 8)}
@@ -229,16 +229,16 @@ def shapes_of_a_pass(model: nn.Module, *inputs, **options) -> tuple[dict[str, tu
 
 
 def draw_transformer(model: Transformer, corpus: Corpus, pairs: Sequence[SentencePair]) -> None:
-    """The encoder, the decoder, and what goes from one to the other, with the shapes that these sentences have there.
+    """Draw the encoder, the decoder, and what goes from one to the other, with the shapes of these sentences.
 
-    Nothing is drawn by heart: a pass through the model says which parts there are, what shapes they give, where a norm
-    stands and whether words attend to later ones; and each residual connection is asked whether it adds.
+    Nothing in the drawing is fixed. A pass through the model says which parts there are, what shapes they have, where
+    the norms are and whether words attend to later ones. Each residual connection is tested for whether it adds.
     """
     _Diagram(model, corpus, pairs).show()
 
 
 class _Diagram:
-    """`draw_transformer`: the encoder on the left, the decoder on the right, both from below upwards."""
+    """`draw_transformer`: the encoder on the left, the decoder on the right, both from bottom to top."""
 
     TINTS = {"table": "#f2dcea", "norm": "#e4e4e4", "self": "#cfe6f5", "cross": "#fbd9bd", "feed": "#cfeadf"}
     PART = 1.2  # height of a part's box
@@ -271,7 +271,7 @@ class _Diagram:
         self.ax.annotate("", points[-1], points[-2], arrowprops=style)
 
     def box(self, x: float, y: float, kind: str, text: str) -> float:
-        """Gives its upper edge."""
+        """Draw a box; returns its upper edge."""
         tall = 0.5 if kind == "norm" else self.PART
         self.ax.add_patch(plt.Rectangle((x - 15, y), 30, tall, fc=self.TINTS[kind], ec="black", lw=1))
         centre = "center" if "\n" in text else "center_baseline"
@@ -282,13 +282,13 @@ class _Diagram:
         self.ax.text(x + 1, y, " × ".join(map(str, shape)), va="center", fontsize=13, color="#333333")
 
     def when(self, prefix: str) -> int | None:
-        """When, in the pass, the last module of this name ended; dropout does not count."""
+        """When in the pass the last module of this name finished; dropout does not count."""
         names = [name for name in self.order if name == prefix or name.startswith(f"{prefix}.")]
         names = [name for name in names if not isinstance(self.modules[name], nn.Dropout)]
         return self.order.index(names[-1]) if names else None
 
     def part(self, x: float, side: int, y: float, name: str, kind: str, text: str) -> tuple[float, float]:
-        """A part, its norm and its residual connection: where they end, and the middle of the part's box."""
+        """Draw a part, its norm and its residual connection; returns where they end, and the part's middle."""
         residual, norm = self.modules[f"{name}_residual"], self.when(f"{name}_residual")
         before = norm is not None and norm < self.when(name)
         self.arrow((x, y), (x, y + 0.6))
@@ -311,7 +311,7 @@ class _Diagram:
         return top, bottom + self.PART / 2
 
     def column(self, name: str, x: float, side: int, words: Sequence[str]):
-        """Words, table and layers: where they end, the shape there, and the middles of the cross-attentions' boxes."""
+        """Draw words, table and layers; returns where they end, the shape there, and the cross-attentions' middles."""
         stack, own = getattr(self.model, name), getattr(self.maps, name)
         source = name == "encoder"
         embedding = self.model.source_embedding if source else self.model.target_embedding
@@ -351,7 +351,7 @@ class _Diagram:
         return y, (x, at), crosses
 
     def memory(self, y: float, memory: tuple, crosses: list) -> None:
-        """From the encoder's end to every cross-attention."""
+        """Draw the arrows from the encoder's end to every cross-attention."""
         x, shape = memory
         gutter = 54
         self.shape(x, y + 0.28, shape)

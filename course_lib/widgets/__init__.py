@@ -1,6 +1,6 @@
 """Explorers: a pure function from a state to a frame of HTML, and a thin shell with controls.
 
-A file per lesson holds its frames; all that a lesson calls stands here.
+Each lesson's frames are in a file of their own. Everything that a lesson calls is listed here.
 """
 
 from course_lib.widgets.a_real_model import answers_frame, head_frame, senses_frame

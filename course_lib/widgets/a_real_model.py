@@ -21,7 +21,7 @@ SENSES = (  # a colour, a mark in words and the same mark drawn around a point
     ("#009e73", "▲", "m0-8l8 14h-16z"),
     ("#cc79a7", "◆", "m0-9l8 9-8 9-8-9z"),
 )
-SHARES = (  # where a head can look, a colour, and a mark: where it begins, from the middle of its square, and its lines
+SHARES = (  # where a head can look, a colour, and a mark: its start, from the middle of the square, and its lines
     ("the word before", "#0072b2", (3, -5), "l-6 5 6 5"),
     ("the word after", "#d55e00", (-3, -5), "l6 5-6 5"),
     ("the word itself", "#009e73", (0, -5), "l5 5-5 5-5-5z"),
@@ -32,7 +32,7 @@ BLUES = (
     *("#fff", "#dfecf5", "#bfdaeb", "#9fc7e2", "#7fb5d8", "#4096c7"),  # of weights from 0 to a half
     *("#0072b2", "#005f94", "#004c77", "#003a5a", "#00273d"),
 )
-WRITTEN = 0.25  # the least weight that is written into its square
+WRITTEN = 0.25  # smaller weights get no number in their square
 SQUARE = 18  # of a head among all heads
 
 
@@ -40,11 +40,11 @@ SQUARE = 18  # of a head among all heads
 
 
 def answers_frame(question: str, found: Sequence[tuple[str, float, str]], right: Collection[str]) -> str:
-    """A question and the topics nearest to it: name, cosine as a bar, first line; those with the answer are marked.
+    """A question and the topics nearest to it, each with name, cosine and first line; those with the answer are marked.
 
     Args:
-        found: name, cosine to the question (0 … 1) and first line of each topic, the nearest first; a slide holds five.
-        right: names of the topics that hold the answer, which need not be among those found.
+        found: name, cosine to the question (0 … 1) and first line of each topic, nearest first. A slide holds five.
+        right: names of the topics that hold the answer; they need not be among those found.
     Raises:
         ValueError: nothing was found, a cosine is not in 0 … 1, or a topic is nearer than the one before it.
     """
@@ -86,15 +86,15 @@ def senses_frame(
     sentences: Sequence[str],
     right: int,
 ) -> str:
-    """The vectors of one word in several sentences at a layer, as points of a plane, and the numbered sentences.
+    """The vectors of one word in several sentences at one layer, as points of a plane, next to the numbered sentences.
 
     Args:
-        word: it is bold where it first stands in a sentence, of which as much is shown as fits in a line.
-        layer: 0 is what goes into the first layer.
+        word: the first one in each sentence is bold. The sentence is cut to fit in a line.
+        layer: 0 is the input of the first layer.
         points: (sentence, 2), each number in −1 … 1, which reach from edge to edge at every layer.
-        senses: of the word in each sentence; up to four have a mark and a colour of their own.
+        senses: of the word in each sentence; up to four, each with its own mark and colour.
         sentences: up to 12, short ones.
-        right: in how many sentences the word has the sense that it has in the nearest other sentence.
+        right: how many sentences have a nearest other sentence with the same sense.
     Raises:
         ValueError: a number of sentences, senses or points that does not fit, a point beyond the edge, a sentence
             without the word, a layer below 0, or more right ones than sentences.
@@ -156,7 +156,7 @@ def senses_frame(
 
 
 def _beside_points(middles: np.ndarray) -> np.ndarray:
-    """A place for the number of each point, away from the crowd: on no mark, no other number and no line to one."""
+    """A position for the number of each point, off all marks, other numbers and their lines."""
     places, between = np.empty_like(middles), np.empty((0, 2))
     rings, turns = np.arange(17, 140, 6), np.linspace(0, math.pi, 13)
     for number, middle in enumerate(middles):
@@ -179,12 +179,12 @@ def _beside_points(middles: np.ndarray) -> np.ndarray:
 
 
 def _apart(tries: np.ndarray, others: np.ndarray, size: tuple[int, int]) -> np.ndarray:
-    """Which places are so far from all others, to the side or upward."""
+    """Which positions keep this distance from all others, sideways or upwards."""
     return (abs(tries[:, None] - others) >= size).any(-1).all(-1)
 
 
 def _in_bold(word: str, sentence: str) -> str:
-    """The sentence as in a concordance: the word in bold, and of what stands around it as much as fits in a line."""
+    """The sentence with the word in bold, cut to fit in a line."""
     match = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", sentence, re.IGNORECASE)
     if match is None:
         raise ValueError(f"{word!r} is missing from {sentence!r}; each sentence must have it as a separate word")
@@ -201,18 +201,18 @@ def _in_bold(word: str, sentence: str) -> str:
 
 
 def head_frame(words: Sequence[str], weights: Tensor | np.ndarray, layer: int, head: int) -> str:
-    """The map of one head over a sentence, and all heads at a glance: a square each, by where its weight goes.
+    """The map of one head over a sentence, next to a square for every head that shows where its weight goes.
 
-    Of five places the share is told: the mean weight on the word before, over the words that have one; on the word
-    after, likewise; on the word itself; on [CLS] and on [SEP], over all words. [CLS] and [SEP] count as words.
+    There are five shares: the mean weight on the word before (over the words that have one), on the word after
+    (likewise), on the word itself, on [CLS] and on [SEP]. [CLS] and [SEP] count as words.
 
     Args:
         words: up to 16, from [CLS] to [SEP].
         weights: (layer, head, word, word), where the third axis looks at the fourth.
         layer, head: from 1.
     Raises:
-        ValueError: words that do not go from [CLS] to [SEP] or are too many, weights that do not fit them or are none,
-            or no such layer or head.
+        ValueError: the words do not go from [CLS] to [SEP] or are too many, the weights do not fit them or are no
+            weights, or there is no such layer or head.
     """
     weights, many = _numbers(weights), len(words)
     if many < 2 or (words[0], words[-1]) != ("[CLS]", "[SEP]"):
@@ -320,7 +320,7 @@ def _sign(share: int, x: float, y: float) -> str:
 
 
 def _squares(colours: Sequence[Sequence[str]], left: float, top: float, size: float) -> str:
-    """Rows of squares with lines between them; neighbours of one colour are drawn as one, and white ones as paper."""
+    """Rows of squares with lines between them. Neighbours of one colour are one shape, and the paper is white."""
     tall, wide = len(colours), len(colours[0])
     painted = {"#fff": f"M0 0h{wide}v{tall}H0"}
     for row, line in enumerate(colours):
@@ -331,7 +331,7 @@ def _squares(colours: Sequence[Sequence[str]], left: float, top: float, size: fl
                 painted[colour] = painted.get(colour, "") + f"M{column} {row}h{number}v1H{column}"
             column += number
     squares = "".join(f'<path d="{shape}" fill="{colour}"/>' for colour, shape in painted.items())
-    # The lines of a direction are the dashes of a single one, as broad as they are long.
+    # All lines of one direction are the dashes of a single broad line.
     return (
         f'<g transform="translate({left} {top}) scale({size})">{squares}<g stroke="#999" stroke-dasharray=".06 .94">'
         f'<path d="M0 {tall / 2:g}h{wide + 0.06}" stroke-width="{tall}"/>'
@@ -340,7 +340,7 @@ def _squares(colours: Sequence[Sequence[str]], left: float, top: float, size: fl
 
 
 def _mixed(colour: str, part: float) -> str:
-    """Of a colour and white."""
+    """The colour mixed with white: `part` of it is the colour."""
     return "#" + "".join(f"{round(255 - part * (255 - int(colour[i : i + 2], 16))):02x}" for i in (1, 3, 5))
 
 

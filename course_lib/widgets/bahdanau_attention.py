@@ -17,7 +17,7 @@ def attention_frame(
     """One step of a decoder: the weights over the source words, and the most probable words.
 
     Args:
-        written: the words so far; the last is the one that this step writes.
+        written: the words so far; this step writes the last one.
         candidates: the most probable words and their probabilities.
         gold: positions of the source words that the written word translates; they are marked.
         scores: written above the weights, if given.

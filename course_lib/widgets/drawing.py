@@ -1,9 +1,8 @@
 """How frames are drawn.
 
-Colours must be seen on white and on black, and no word may stand on one of them. A drawing is as wide as its card, up
-to a limit (see explorer.css); 26 times the size of its letters is what a phone shows whole. Drawings side by side go
-below each other there. What moves between two frames glides if its place is in `d`, `x`, `width` or `transform`: a
-label at the end of a bar has a `transform`.
+Colours must be visible on white and on black, and no word may be on one of them. A drawing is as wide as its card, up
+to a limit (see explorer.css). A phone shows a width of 26 times the letters' size and puts drawings below each other.
+What moves between two frames glides if `d`, `x`, `width` or `transform` says where it is, as for labels at bars' ends.
 """
 
 import html
@@ -14,7 +13,7 @@ import numpy as np
 
 
 class Axis(NamedTuple):
-    """From numbers to pixels: `low` stands at the pixel `start`, `high` at `end`, all others in proportion.
+    """From numbers to pixels: `low` is at the pixel `start`, `high` at `end`, and all others in proportion.
 
     >>> Axis(0, 8, 194, 122)(4)
     158.0
@@ -30,7 +29,7 @@ class Axis(NamedTuple):
 
 
 def svg(wide: float, tall: float, content: str, told: str = "", size: int = 15) -> str:
-    """A drawing with letters of `size` pixels that scrolls before they have less than 12; `told` says what is seen."""
+    """A drawing with letters of `size` pixels, which scrolls before they shrink below 12. `told` is its description."""
     image = f' role="img" aria-label="{told}"' if told else ""
     return (
         f'<svg viewBox="0 0 {wide} {tall}" width="{wide}" height="{tall}" style="--wide:{wide};--letters:{size}" '
@@ -39,12 +38,12 @@ def svg(wide: float, tall: float, content: str, told: str = "", size: int = 15) 
 
 
 def label(x: float, y: float, text: str, more: str = "") -> str:
-    """A text that glides to where it stands in the next frame."""
+    """A text that glides to its position in the next frame."""
     return f'<text transform="translate({x:.0f} {y:.0f})"{more}>{text}</text>'
 
 
 def beside(told: str, *drawings: str) -> str:
-    """Drawings that make one picture."""
+    """Several drawings as one picture."""
     return f'<div class="am-beside" role="img" aria-label="{told}">{"".join(drawings)}</div>'
 
 

@@ -1,4 +1,4 @@
-"""Frames of further and cheaper: vectors turned by their places, softmax by tiles, and the size of a cache."""
+"""Frames of further and cheaper: vectors turned by their positions, softmax by tiles, and the size of a cache."""
 
 import math
 from collections.abc import Iterator
@@ -18,11 +18,11 @@ MIB, GIB = 2**20, 2**30
 
 
 def rotary_frame(distance: int, start: int) -> str:
-    """A key at place `start`, a query `distance` further on: turned as hands of clocks, and their score in three ways.
+    """A key at position `start` and a query `distance` further on, as hands of clocks, with their score in three ways.
 
     Each pair of numbers is a hand: the first says how far its tip is to the right, the second how far up. The curves
-    are the dot product over the distance: of the turned vectors (rotary); of the plain ones, less 1/8 for each step
-    of distance (ALiBi, the third of 8 heads); of the plain ones with the sinusoidal codes of their places (sum).
+    show the dot product over the distance: of the turned vectors (rotary), of the plain vectors minus 1/8 for each step
+    of distance (ALiBi, the third of 8 heads), and of the plain vectors plus their sinusoidal position codes (sum).
 
     Args:
         distance: up to 32.
@@ -78,13 +78,13 @@ def rotary_frame(distance: int, start: int) -> str:
 
 
 def _explained(drawing: str, *lines: str) -> str:
-    """A drawing with lines of words beside it, or below it where that is too narrow."""
+    """A drawing with lines of text next to it, or below it where the page is too narrow."""
     words = "".join(f"<div>{line}</div>" for line in lines)
     return f'<div class="am-beside">{drawing}<div>{words}</div></div>'
 
 
 def _point(tip: complex) -> str:
-    """As a drawing wants it, where down is positive."""
+    """In the coordinates of a drawing, where down is positive."""
     return f"{tip.real:.1f} {-tip.imag:.1f}"
 
 
@@ -93,10 +93,10 @@ def _signed(value: float) -> str:
 
 
 def tiles_frame(tile: int, step: int) -> str:
-    """The softmax average of six values by tiles: what is kept after `step` tiles of `tile` scores, or after the last.
+    """The softmax average of six values by tiles, and what is kept after `step` tiles of `tile` scores each.
 
-    Kept are the largest score m so far, the sum of the powers exp(score − m), and the sum of the powers times their
-    values. Where m grows, the two sums are multiplied by exp(old m − new m). Their quotient is the average.
+    Three numbers are kept: the largest score m so far, the sum of the powers exp(score − m), and the sum of the powers
+    times their values. When m grows, both sums are multiplied by exp(old m − new m). Their quotient is the average.
     """
     states = list(_by_tiles(tile))
     step = min(step, len(states))
@@ -137,7 +137,7 @@ def tiles_frame(tile: int, step: int) -> str:
 
 
 def _by_tiles(tile: int) -> Iterator[tuple[float, float, np.ndarray, np.ndarray, np.ndarray]]:
-    """For each tile: the largest score before it and after it, the two sums before it, its own, and those after it."""
+    """For each tile: the largest score before and after it, the two sums before it, its own, and those after it."""
     m, sums = -np.inf, np.zeros(2)
     for first in range(0, len(SCORES), tile):
         scores, values = SCORES[first : first + tile], VALUES[first : first + tile]
@@ -149,13 +149,13 @@ def _by_tiles(tile: int) -> Iterator[tuple[float, float, np.ndarray, np.ndarray,
 
 
 def cache_frame(layers: int, heads: int, sets: str, words: int) -> str:
-    """What the keys and values of a text take, in half precision, with 128 numbers a head: bytes, and how many fit.
+    """The bytes that the keys and values of a text take in half precision with 128 numbers per head, and how many fit.
 
     Args:
         heads: query heads of a layer, a multiple of 8.
         sets: of keys and values, "one for each head", "one for 8 heads" or "one for all".
     Raises:
-        ValueError: heads that cannot be shared out, or an unknown `sets`.
+        ValueError: the number of heads is no multiple of 8, or `sets` is unknown.
     """
     if heads % 8:
         raise ValueError(f"{heads} heads cannot share sets of keys and values by eights")

@@ -12,21 +12,21 @@ from course_lib.widgets.drawing import svg
 from course_lib.widgets.shell import STYLE, Live
 
 COLOURS = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"  # of Okabe and Ito
-LEAST = 0.05  # what is lighter can hardly be seen
+LEAST = 0.05  # lighter arcs can hardly be seen
 WRITTEN = 0.1
 
 
 class AttentionHeads(Live):
-    """A sentence, and from the word that is pointed at arcs to what each head of a layer looks at.
+    """A sentence with arcs from the chosen word to what each head of a layer looks at.
 
     Args:
-        sentences: to each sentence its weights, (layer, head, word, word): the third axis looks at the fourth. A
-            sentence may have several lines; a word that looks at nothing has weights of zero.
-        layers: their names; numbers from 1 if not given.
-        layer, word: the places of the layer and of the word that are shown first.
+        sentences: the weights of each sentence, (layer, head, word, word), where the third axis looks at the fourth. A
+            sentence may have several lines. A word that looks at nothing has weights of zero.
+        layers: their names; without them, numbers from 1.
+        layer, word: which layer and which word are shown first, counted from 0.
     Raises:
-        ValueError: weights do not fit their sentence or the layers' names, there are more heads than colours, or no
-            layer or no word of the first sentence has the place that is shown first.
+        ValueError: weights do not fit their sentence or the layers' names, there are more heads than colours, or the
+            layer or the word to show first is not there.
     """
 
     _esm = (DATA / "heads.js").read_text(encoding="utf-8")
@@ -61,7 +61,7 @@ class AttentionHeads(Live):
         )
 
     def _seen(self) -> tuple[list[str], np.ndarray]:
-        """The words, and of the chosen one the weights that are shown, (head, word), others zero."""
+        """The words, and the weights shown for the chosen word, (head, word); all others are zero."""
         said = self.chosen
         words = sum(self.sentences[said["sentence"]], [])
         looks = np.array(json.loads(self.weights)[said["sentence"]][said["layer"]])[:, said["word"]]
@@ -76,7 +76,7 @@ class AttentionHeads(Live):
 
     def still(self) -> str:
         words, looks = self._seen()
-        below = 10 + 18 * len(looks)  # what the numbers take below a word
+        below = 10 + 18 * len(looks)  # room for the numbers below a word
         places, y = [], 90
         for line in self.sentences[self.chosen["sentence"]]:
             x = 0
@@ -122,5 +122,5 @@ class AttentionHeads(Live):
 
 
 def short(weight: float) -> str:
-    """Two digits, without the zero in front."""
+    """Two digits, without the leading zero."""
     return f"{weight:.2f}".removeprefix("0")

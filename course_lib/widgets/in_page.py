@@ -1,7 +1,7 @@
 """Models that run in the page: a recorded model as a script, and the widgets that compute with it in JavaScript.
 
-The weights are too many for a notebook. The script lies beside a deck and the site and in build/ for JupyterLab; where
-it is not found, the kernel sends it.
+The weights are too many for a notebook. Decks and the site have the script next to them, JupyterLab finds it in build/,
+and otherwise the kernel sends it.
 """
 
 import base64
@@ -26,23 +26,23 @@ PARTS = DATA / "in_page"
 
 
 def source(*parts: str) -> str:
-    """These parts of the JavaScript as one module; what a part needs stands before it."""
+    """These parts of the JavaScript as one module, each after the parts it needs."""
     return "".join((PARTS / f"{part}.js").read_text(encoding="utf-8") for part in parts)
 
 
 def style(part: str) -> str:
-    """The style of every explorer, of those in the page, and of this one."""
+    """The styles of all explorers, of those in the page, and of this one."""
     return STYLE + "".join((PARTS / f"{file}.css").read_text(encoding="utf-8") for file in ("page", part))
 
 
 @dataclass(frozen=True)
 class PageModel:
-    """A recorded model, as a page has it.
+    """A recorded model for the page.
 
     Args:
         name: of its file of weights.
         build: makes the untrained model.
-        known: what the page must know besides weights; `heads` and `layers` if it has such.
+        known: what the page must know besides the weights, such as `heads` and `layers`.
     """
 
     name: str
@@ -59,19 +59,19 @@ class PageModel:
         return {part: weight.half() for part, weight in weights.items()}
 
     def load(self) -> nn.Module:
-        """The model that runs in the page, as a module: the recorded one with its weights rounded."""
+        """The model that runs in the page, as a module with the recorded weights, rounded."""
         model = self.build()
         model.load_state_dict({part: weight.float() for part, weight in self.rounded().items()})
         return model.eval()
 
     def stamp(self) -> str:
-        """The first line of its script: another one where its weights, or the modules that write it, are others."""
+        """The first line of its script, which changes with the weights and with the modules that write it."""
         files = self.file, Path(__file__), Path(inspect.getfile(self.known))
         return f"// {hashlib.sha256(b''.join(file.read_bytes() for file in files)).hexdigest()}\n"
 
     @cached_property
     def script(self) -> str:
-        """A script that leaves in `COURSE_MODELS` its shapes and weights, and what is known."""
+        """A script that puts the shapes, the weights and `known` into `COURSE_MODELS`."""
         weights = self.rounded()
         numbers = np.concatenate([weight.numpy().ravel() for weight in weights.values()]).astype("<f2")
         model = {

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 
 def tokens_frame(tokens: Sequence[str], merges: Sequence[tuple[str, str]]) -> str:
-    """A text as its tokens, a box each, and the merges that made them, the last one first.
+    """A text as its tokens, one box each, and the merges that made them, the last one first.
 
     Args:
         tokens: as `BytePairs.spelled` gives them; a space is shown as ·.
-        merges: what was put together, in order.
+        merges: the merged pairs, in order.
     """
     box = "border:1.5px solid currentColor;border-radius:4px;padding:0 .2em;white-space:pre"
     boxes = "".join(f'<span style="{box}">{_visible(token)}</span>' for token in tokens)

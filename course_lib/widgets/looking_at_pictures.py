@@ -1,4 +1,4 @@
-"""Frames of pictures: a caption and where each of its words was looked for."""
+"""Frames of pictures: a caption, and where the model looked for each of its words."""
 
 import html
 from collections.abc import Sequence
@@ -18,10 +18,10 @@ def caption_frame(picture: Tensor | np.ndarray, words: Sequence[str], maps: Tens
     Args:
         picture: (height, width), from 0 (paper) to 1 (ink).
         maps: (word, row, column), the weights of each word over the regions of the picture; each sums to 1.
-        word: 1 is the first; one behind the last shows the last.
+        word: 1 is the first; numbers after the last show the last.
     Raises:
-        ValueError: there is no word, or no map for one, a picture that the regions do not divide, numbers that are no
-            weights, or a word below 1.
+        ValueError: there is no word or no map for a word, the regions do not divide the picture, the maps hold no
+            weights, or the word is below 1.
     """
     picture, maps = np.asarray(picture, float), np.asarray(maps, float)
     if not words or maps.ndim != 3 or len(maps) < len(words):
@@ -55,10 +55,10 @@ def caption_frame(picture: Tensor | np.ndarray, words: Sequence[str], maps: Tens
     where = f"largest weight {weights.max():.2f}, in row {row + 1}, column {column + 1} of {rows} × {columns}"
     shown = html.escape(words[at])
     frame = f"M.5 .5h{SIDE - 1}v{tall - 1:g}H.5z"
-    paper = f'<path d="{frame}" fill="var(--am-paper, #fff)"/>'  # ink is of the page's colour, also in the dark
+    paper = f'<path d="{frame}" fill="var(--am-paper, #fff)"/>'  # ink has the page's colour, also in the dark
     edge = f'<path d="{frame}" fill="none" stroke="currentColor" stroke-opacity="0.6"/>'
     drawing = svg(SIDE, tall, paper + ink + light + edge)
     said = " ".join(f"<b><u>{shown}</u></b>" if i == at else html.escape(own) for i, own in enumerate(words[: at + 1]))
-    # A caption grows by a word, so a line is kept for the words to come.
+    # The caption grows word by word, so its room is kept from the start.
     text = f'<div style="font-size:1.3em;min-height:4.5em">{said}</div><div>{where}</div>'
     return beside(f"the picture while “{shown}” is written: {where}", drawing, f"<div>{text}</div>")

@@ -1,4 +1,4 @@
-"""A frame of many heads: what one head cannot tell."""
+"""A frame of multi-head attention: what a single head can't tell."""
 
 from course_lib.widgets.drawing import beside, label, svg
 
@@ -6,11 +6,11 @@ WHO_AND_WHOM = ("dog", "cat"), ("cat", "dog")
 
 
 def two_sources_frame(heads: int, weight: float) -> str:
-    """What *sees* can tell of *dog sees cat* and of *cat sees dog*, with one head or with two.
+    """What *sees* can tell about *dog sees cat* and *cat sees dog*, with one head or with two.
 
-    A head that gives weight p to the word before and 1 − p to the word after hands on p · before + (1 − p) · after.
+    A head with weight p on the word before and 1 − p on the word after passes on p · before + (1 − p) · after.
     The first head has p = `weight`, the second, if there is one, 1 − `weight`. A linear readout can ask a head for its
-    largest part; each question asks the head that looks harder at its word.
+    largest part. Each question goes to the head that looks harder at its word.
     """
     sentences = []
     for who, whom in WHO_AND_WHOM:

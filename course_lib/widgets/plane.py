@@ -1,4 +1,4 @@
-"""A query among keys in the plane, which is dragged."""
+"""A query among keys in the plane, which the reader drags."""
 
 import html
 from collections.abc import Sequence
@@ -14,16 +14,16 @@ UNIT = 80  # pixels, as in plane.js
 
 
 class QueryInThePlane(Live):
-    """A query among keys, to be dragged: the weights softmax(q · k_i), and the values' weighted sum.
+    """A query to drag among keys, with the weights softmax(q · k_i) and the values' weighted sum.
 
     Args:
         words: one for each key.
-        keys: (words, 2), none longer than 1. Without `values` they are the values, too, as encoder states are.
-        values: (words, 2), none longer than 1; they get a plane of their own.
-        query: its length, and its degrees from the right against the clock. It can be drawn out to twice this length.
-        turned: the words whose keys can be dragged, too.
+        keys: (words, 2), none longer than 1. Without `values` they are also the values, as encoder states are.
+        values: (words, 2), none longer than 1, drawn in their own plane.
+        query: its length, and its degrees from the right, counterclockwise. It can be drawn out to twice this length.
+        turned: the words whose keys can also be dragged.
     Raises:
-        ValueError: keys or values have another shape or are longer, the query has no length, or there is no such word.
+        ValueError: keys or values have the wrong shape or are too long, the query has no length, or a word is unknown.
     """
 
     _esm = (DATA / "plane.js").read_text(encoding="utf-8")
@@ -62,7 +62,7 @@ class QueryInThePlane(Live):
         )
 
     def weights(self) -> np.ndarray:
-        """Of the state now shown."""
+        """The weights of the state now shown."""
         length, degrees = self.query
         angle = np.radians(degrees)
         return spread(length * np.array(self.key_vectors) @ [np.cos(angle), np.sin(angle)])
@@ -118,7 +118,7 @@ def polar(vector: np.ndarray | list[float]) -> tuple[float, float]:
 
 
 def arrow(length: float, degrees: float, width: float, colour: str, more: str = "") -> str:
-    """From the origin."""
+    """An arrow from the origin."""
     tip = UNIT * length
     wide = min(4 + width, tip)
     shaft = tip - min(2 * wide, tip)
@@ -130,7 +130,7 @@ def arrow(length: float, degrees: float, width: float, colour: str, more: str = 
 
 
 def arrows(names: Sequence[str], vectors: list[list[float]], widths: np.ndarray, colour: str) -> str:
-    """With their names, which stand outwards of all that is drawn."""
+    """Arrows with their names, which are further out than everything else."""
     drawn = []
     for name, vector, width in zip(names, vectors, widths, strict=True):
         length, degrees = polar(vector)

@@ -41,7 +41,7 @@ def remember(words: Sequence[str], vocabulary: Sequence[str], numbers: int) -> t
 
 
 def _marked(words: Sequence[str], right: Sequence[bool]) -> str:
-    """Wrong words marked and crossed, so that colour is not all that tells them."""
+    """The words, with wrong ones marked and crossed, so that colour isn't the only sign."""
     spelled = (
         html.escape(word) if good else f"<mark>✗&nbsp;{html.escape(word)}</mark>"
         for word, good in zip(words, right, strict=True)
@@ -70,7 +70,7 @@ def memory_frame(words: Sequence[str], vocabulary: Sequence[str], length: int, n
 
 
 def translation_frame(source: Sequence[str], reference: Sequence[str], written: Sequence[str]) -> str:
-    """A sentence, its translation by a model, words that do not belong marked, and the right translation."""
+    """A sentence, its translation by a model with the wrong words marked, and the correct translation."""
     matches = difflib.SequenceMatcher(None, reference, written, autojunk=False).get_matching_blocks()
     right = [any(m.b <= i < m.b + m.size for m in matches) for i in range(len(written))]
     wrong = max(len(reference), len(written)) - sum(match.size for match in matches)

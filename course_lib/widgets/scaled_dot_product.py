@@ -14,7 +14,7 @@ from course_lib.widgets.shell import Live
 
 
 def width_frame(keys: int, width: int, draw: int) -> str:
-    """Softmax weights of one random query over random keys of `width` numbers, undivided and divided by √width."""
+    """Softmax weights of one random query over random keys of `width` numbers, with and without dividing by √width."""
     random = np.random.default_rng(1000 * draw + width)
     scores = random.normal(size=(keys, width)) @ random.normal(size=width)
     rows, said = [], []
@@ -37,7 +37,7 @@ def temperature_frame(choices: dict[str, float], temperature: float, draws: int)
 
     Args:
         choices: words and their energies E.
-        draws: how many words are drawn, with a seed that does not change.
+        draws: how many words are drawn, with a fixed seed.
     """
     probabilities = spread(-np.array(list(choices.values())) / temperature)
     counts = np.random.default_rng(0).multinomial(draws, probabilities)
@@ -62,7 +62,7 @@ def temperature_frame(choices: dict[str, float], temperature: float, draws: int)
 
 
 def mask_frame(words: Sequence[str], scores: np.ndarray, allowed: np.ndarray) -> str:
-    """The weights that a softmax over the allowed cells of each row gives, as a table; empty rows are zeros."""
+    """A table of the softmax weights over the allowed cells of each row. Empty rows are zeros."""
     weights = masked_softmax(torch.tensor(scores), torch.tensor(allowed)).tolist()
     rows = []
     for word, row, ticked in zip(words, weights, allowed, strict=True):
@@ -73,7 +73,7 @@ def mask_frame(words: Sequence[str], scores: np.ndarray, allowed: np.ndarray) ->
 
 
 class MaskPainter(Live):
-    """A mask to tick, cell by cell or a row or column at a time, and the weights that it leaves.
+    """A mask to tick, by cell, row or column, and the weights that it leaves.
 
     Args:
         words: of the rows (queries) and of the columns (keys).

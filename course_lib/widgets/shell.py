@@ -1,7 +1,7 @@
-"""What is alive in a notebook: explorers, which show frames, and predictions.
+"""The live parts of a notebook: explorers, which show frames, and predictions.
 
-An explorer computes the frames of all states once, so it also works where no kernel runs; where there are too many,
-it computes each when it is chosen.
+An explorer computes the frames of all states once, so it also works without a kernel. Where there are too many, it
+computes each when it is chosen.
 """
 
 import html
@@ -21,9 +21,9 @@ SVG = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
 
 
 class Live(anywidget.AnyWidget):
-    """A widget with a picture of itself above it, for readers where nothing runs; what is alive hides the picture.
+    """A widget with a picture of itself above it for readers where nothing runs. A live widget hides the picture.
 
-    A widget of this kind says what it shows: `summary()` in a line of text, `still()` as HTML.
+    Each widget says what it shows: `summary()` in a line of text, `still()` as HTML.
     """
 
     _css = STYLE
@@ -41,7 +41,7 @@ class Live(anywidget.AnyWidget):
         display(data | {"text/plain": self.summary()}, metadata=metadata, raw=True)
 
     def in_page(self, name: str) -> str:
-        """HTML that holds it in a page of its own, without kernel and network; `name` is the id of its place there."""
+        """HTML for a page of its own, without kernel and network; `name` is the id of the element there."""
         usual = {*anywidget.AnyWidget.class_trait_names(), "_esm", "_css"}
         data = {name: getattr(self, name) for name in sorted(self.traits(sync=True).keys() - usual)}
         spelled = json.dumps(data, ensure_ascii=False).replace("</", r"<\/")
@@ -57,8 +57,8 @@ widget.render({{ model, el: document.getElementById("{name}") }});
 
 
 def _ended(frames: dict[tuple[int, ...], str], slider: int) -> dict[tuple[int, ...], str]:
-    """The frames without a slider's last values that repeat the one before: a short sentence has no ninth word."""
-    shown = {}  # for what is chosen up to the slider: the frames of all that is chosen after it
+    """The frames without a slider's last values that only repeat the one before: a short sentence has no ninth word."""
+    shown = {}  # for each choice up to the slider: the frames of all choices after it
     for state, frame in frames.items():
         shown.setdefault(state[: slider + 1], []).append(frame)
     ended, gone = set(), set()
@@ -72,13 +72,13 @@ def _ended(frames: dict[tuple[int, ...], str], slider: int) -> dict[tuple[int, .
 
 
 class Explorer(Live):
-    """Controls, and the frame for what they say. A slider ends where the frames no longer change.
+    """Controls, and the frame for their values. A slider ends where the frames no longer change.
 
     Args:
-        frame: from a value for each control to HTML; called for every combination.
-        controls: names, as they are shown, and their values in order; numbers get a slider, words a menu.
-        start: the state shown first; the first values if not given.
-        ahead: False computes the frames of a menu's choice only when it is made, which takes a running kernel.
+        frame: returns the HTML for one value of each control; called for every combination.
+        controls: the names shown, and their values in order. Numbers get a slider, words a menu.
+        start: the state shown first; by default the first values.
+        ahead: False computes a menu's frames only when they are chosen, which needs a running kernel.
     Raises:
         ValueError: a control has no value, or `start` has a value that its control lacks.
     """
@@ -146,7 +146,7 @@ class Explorer(Live):
 
 
 class Prediction(Live):
-    """A question that the reader answers before a result is seen; `compare` comes back to it."""
+    """A question that the reader answers before seeing the result; `compare` shows both."""
 
     _esm = (DATA / "prediction.js").read_text(encoding="utf-8")
     question = traitlets.Unicode().tag(sync=True)
@@ -164,7 +164,7 @@ class Prediction(Live):
         return f"<p>{html.escape(self.summary())}</p><ul>{items}</ul>"
 
     def compare(self, measured: str) -> None:
-        """Shows what was measured, and before it what was predicted, as soon as anything is."""
+        """Show what was measured, after the prediction if there is one."""
 
         def said() -> HTML:
             chosen = f"You predicted: <b>{html.escape(self.options[self.chosen])}</b>. " if self.chosen >= 0 else ""

@@ -1,4 +1,4 @@
-"""A frame of the Transformer, taken apart: curves of models that lack a part."""
+"""A frame of the Transformer, taken apart: curves of models without a part."""
 
 import html
 
@@ -6,11 +6,11 @@ from course_lib.widgets.drawing import svg
 
 
 def by_length_frame(curves: dict[str, dict[str, float]], below: str = "") -> str:
-    """Curves over the length buckets, from 0 to 1, each with a colour, a mark and a dash of its own.
+    """Curves from 0 to 1 over the length buckets, each with its own colour, mark and dashes.
 
     Args:
-        curves: by name, at most three; each gives a share for every bucket, in one order of buckets.
-        below: HTML that stands under the picture.
+        curves: at most three, by name; each has a share for every bucket, in the same order.
+        below: HTML under the picture.
     Raises:
         ValueError: no curve or more than three.
     """

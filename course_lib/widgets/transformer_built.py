@@ -11,7 +11,7 @@ BLUES = ("fff", "def", "bdf", "9cf", "7bf", "5af", "4af")  # from 0 to −1
 
 
 def position_code_frame(model_size: int, position: int, offset: int) -> str:
-    """The sinusoidal codes of a position and of one `offset` further on: as coloured cells, and as hands of clocks.
+    """The sinusoidal codes of a position and of one `offset` further on, as coloured cells and as hands of clocks.
 
     Each pair of numbers (sin, cos) is a hand: the first says how far its tip is to the right, the second how far up.
     A cell is orange for a positive number, blue for a negative one.
@@ -62,7 +62,7 @@ def position_code_frame(model_size: int, position: int, offset: int) -> str:
 
 
 def _signed(value: float) -> str:
-    """Two digits, without the zero in front: .54, −1, 0."""
+    """Two digits, without the leading zero: .54, −1, 0."""
     spelled = f"{value:.2f}"
     if float(spelled) in (-1, 0, 1):
         return f"{value:.0f}".replace("-0", "0").replace("-", "−")

@@ -14,7 +14,7 @@ def decoder_frame(
     """One step of a Transformer's decoder: where each head of a layer looks, and the most probable next words.
 
     Args:
-        read: the words that the decoder has read, `<bos>` first; the last of them is the one that looks.
+        read: the words that the decoder has read, `<bos>` first. The last one looks.
         cross: (head, source), its weights over the source words.
         own: (head, read), its weights over the words read.
         candidates: the most probable next words and their probabilities.

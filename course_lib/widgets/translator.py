@@ -1,4 +1,4 @@
-"""The course's translators in the page: typed-in English becomes French, with arcs to what each word looks at."""
+"""The course's translators in the page: typed English becomes French, with arcs to what each word looks at."""
 
 import html
 from collections import Counter, defaultdict
@@ -14,7 +14,7 @@ from course_lib.transformer import Transformer
 from course_lib.widgets.drawing import svg
 from course_lib.widgets.in_page import InPage, PageModel, source, style
 
-COMMON = 12  # words that may follow a word are offered, at most
+COMMON = 12  # at most this many next words are offered
 
 
 def _sizes() -> tuple[int, int]:
@@ -24,7 +24,7 @@ def _sizes() -> tuple[int, int]:
 
 @cache
 def _words() -> dict:
-    """Both vocabularies, and what may follow an English word."""
+    """Both vocabularies, and the words that may follow each English word."""
     toy, follows = corpus.toy_french(), defaultdict(Counter)
     for pair in toy.train:
         for before, after in zip(("", *pair.source), pair.source, strict=False):
@@ -59,7 +59,7 @@ MODELS = {
 
 
 class Translator(InPage):
-    """A recorded translator that runs in the page: type or click English together, and see what each word looks at.
+    """A recorded translator that runs in the page. The reader types or clicks English and sees what each word looks at.
 
     Args:
         name: "trained_transformer" (lessons 6 and 7) or "reads_both_ways" (lesson 2).
@@ -71,7 +71,7 @@ class Translator(InPage):
         apart: whether the choices of layer, head, parts and writing are unfolded.
     Raises:
         TypeError: one string in place of several examples.
-        ValueError: no such translator, no example, or a word of one that the translator has never read.
+        ValueError: there is no such translator or no example, or an example has a word that the translator never read.
     """
 
     _esm = source("engine", "translating", "page", "translator")
@@ -82,7 +82,7 @@ class Translator(InPage):
         self, name: str, examples: Sequence[str], start: dict | None = None, *, hint: str = "", apart: bool = True
     ):
         if name not in MODELS:
-            raise ValueError(f"there is no translator {name!r} for the page; there are {', '.join(MODELS)}")
+            raise ValueError(f"there is no translator {name!r} for the page; choose one of {', '.join(MODELS)}")
         if isinstance(examples, str):
             raise TypeError(f"the examples are one string, whose characters would be sentences; give [{examples!r}]")
         if not examples:
@@ -98,7 +98,7 @@ class Translator(InPage):
         return f"a translator in the page: {self.start['sentence']}"
 
     def still(self) -> str:
-        """The first example, its translation, and an arc from each word to those that it looks at."""
+        """The first example, its translation, and arcs from each word to the words it looks at."""
         source = self.start["sentence"].split()
         (written,) = decoding.greedy(MODELS[self.name].load(), corpus.toy_french(), [source])
         width = 26 + 9 * max(map(len, (*source, *written.tokens)))

@@ -9,7 +9,7 @@ from course_lib.widgets.drawing import label, svg
 
 
 def softmax_frame(words: Sequence[str], *scores: float) -> str:
-    """The softmax weights of the scores, one bar a word, beside the powers exp(score) that they come from."""
+    """The softmax weights of the scores, one bar per word, next to the powers exp(score) that they come from."""
     powers = np.exp(scores)
     weights = powers / powers.sum()
     rows = []
@@ -30,7 +30,7 @@ def softmax_frame(words: Sequence[str], *scores: float) -> str:
 def descent_frame(
     loss: Callable, slope: Callable, start: float, span: tuple[float, float], rate: float, steps: int
 ) -> str:
-    """The curve of `loss` over `span`, and where `steps` steps  w <- w - rate * slope(w)  lead from `start`."""
+    """The curve of `loss` over `span`, and the path of `steps` steps  w <- w - rate * slope(w)  from `start`."""
     path = [start]
     for _ in range(steps):
         path.append(path[-1] - rate * slope(path[-1]))

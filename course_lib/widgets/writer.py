@@ -1,4 +1,4 @@
-"""A language model in the page: what may follow a text that is typed, and what the model writes behind it."""
+"""A language model in the page: what may follow the typed text, and what the model writes after it."""
 
 import html
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from course_lib.positions import RotaryPositions
 from course_lib.widgets.drawing import most_probable
 from course_lib.widgets.in_page import InPage, PageModel, source, style
 
-SIZE, LONGEST = 1024, 64  # tokens: in the vocabulary, and of the texts that were trained on
+SIZE, LONGEST = 1024, 64  # tokens in the vocabulary, and in the texts it was trained on
 SHOWN = 8  # of the most probable tokens, in the still picture
 SETTINGS = "text", "temperature", "top_k", "top_p", "seed"
 
@@ -38,7 +38,7 @@ MODEL = PageModel("page_writer", _model, _known)
 
 
 class Writer(InPage):
-    """The language model of lesson 8, which runs in the page and goes on with what is typed.
+    """The language model of lesson 8, which runs in the page and continues what the reader types.
 
     Args:
         prompts: texts to choose from; the first is shown first.
@@ -47,7 +47,7 @@ class Writer(InPage):
         hint: a line above it.
     Raises:
         TypeError: one string in place of several prompts.
-        ValueError: no prompt, one without a token, or a start that it does not know.
+        ValueError: there is no prompt, a prompt is empty, or a setting in `start` is unknown.
     """
 
     _esm = source("engine", "writing", "page", "writer")
