@@ -198,7 +198,9 @@ def test_an_empty_file_is_refused(file, content):
 )
 def test_a_file_that_leaves_too_little_is_refused(file, text, left):
     file.write_text(text, encoding="utf-8")
-    advice = "it needs at least 1,000, and a model needs some 100,000 .* at blank lines, and repeated paragraphs count once"
+    advice = (
+        "it needs at least 1,000, and a model needs some 100,000 .* at blank lines, and repeated paragraphs count once"
+    )
     with pytest.raises(ValueError, match=f"own.txt: {left}; {advice}"):
         from_text(file)
 
