@@ -2,8 +2,8 @@
 
 __version__ = "0.1.0"
 
-# The modules in order: each imports only from those before it, so there are no circles. A folder is one module, but for
-# `tools`, whose modules have no more in common than that no lesson imports them.
+# The modules in order: each imports only from earlier ones, so there are no import cycles. A folder counts as one
+# module, except `tools`, whose modules share only that no lesson imports them.
 LAYERS = {
     "Data and masks": "files curriculum speed masks attention_map toy_french corpus fingerprint byte_pairs word_pieces "
     "texts scenes",

@@ -1,4 +1,4 @@
-"""An attention matrix that knows its words."""
+"""An attention matrix with words on both axes."""
 
 from dataclasses import dataclass
 
@@ -9,16 +9,16 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class AttentionMap:
-    """Attention weights with words on both axes: row t shows where query word t looks; rows sum to 1.
+    """Attention weights with their words. Row t shows where query word t looks, and each row sums to 1.
 
     Args:
-        weights: (query, key), each entry in 0 … 1; a row may be all zeros (a masked query).
-        query_tokens: the words of the rows; for a translator, the words written.
-        key_tokens: the words of the columns; for a translator, the words read.
+        weights: (query, key), each entry in 0 … 1; the row of a masked query may be all zeros.
+        query_tokens: the words of the rows; for a translator, the words it writes.
+        key_tokens: the words of the columns; for a translator, the words it reads.
     Raises:
-        TypeError: a string in place of a list of words.
-        ValueError: the shape is not (query words, key words); an entry is NaN or outside 0 … 1;
-            or a row sums neither to 1 nor to 0. The message names the row by its word.
+        TypeError: the words are a string instead of a list.
+        ValueError: the shape is not (query words, key words), an entry is NaN or outside 0 … 1, or a row sums neither
+            to 1 nor to 0. The message names the row by its word.
 
     >>> print(AttentionMap(torch.tensor([[0.9, 0.1]]), ["chat"], ["cat", "black"]).alt_text())
     Attention weights, 1 by 2 words. chat: cat 0.90, black 0.10.
@@ -38,7 +38,7 @@ class AttentionMap:
         queries, keys = tuple(query_tokens), tuple(key_tokens)
         if weights.shape != (len(queries), len(keys)):
             raise ValueError(
-                f"the weights have the shape {weights.shape}; wanted one row for each of {len(queries)} query words "
+                f"the weights have the shape {weights.shape}; they need one row for each of {len(queries)} query words "
                 f"and one column for each of {len(keys)} key words"
             )
         totals = weights.sum(1)
@@ -59,11 +59,11 @@ class AttentionMap:
             object.__setattr__(self, name, value)
 
     def strongest(self) -> list[int | None]:
-        """The position of the key with the largest weight in each row; None for a row of zeros."""
+        """Returns the key position with the largest weight in each row, and None for a row of zeros."""
         return [int(row.argmax()) if row.any() else None for row in self.weights]
 
     def alt_text(self) -> str:
-        """A description for readers who can't see the map: each query word with its two strongest keys."""
+        """Describes the map in words: each query word with its two strongest keys."""
         rows = []
         for token, row in zip(self.query_tokens, self.weights, strict=True):
             best = [i for i in np.argsort(-row, kind="stable")[:2] if row[i] > 0]
@@ -72,7 +72,7 @@ class AttentionMap:
         return f"Attention weights, {len(rows)} by {len(self.key_tokens)} words. {'; '.join(rows)}."
 
     def table(self) -> str:
-        """The weights as a plain text table, query words down, key words across."""
+        """Returns the weights as a plain text table, with query words down and key words across."""
         columns = ["", *self.key_tokens]
         rows = [
             [token, *(f"{weight:.2f}" for weight in row)]

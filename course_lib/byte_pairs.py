@@ -1,8 +1,8 @@
 """Byte-pair encoding (Gage 1994; Sennrich et al. 2016), on bytes as in GPT-2 (Radford et al. 2019, section 2.2).
 
-The alphabet is the 256 bytes, so that there is no text without an encoding. A text is first cut into pieces, and no
-token reaches across two. A piece is a run of letters, of digits or of other signs, each with the one space before it;
-what is left of white space is a piece of its own. A letter is A–Z, a–z, or any character outside of ASCII.
+The alphabet is the 256 bytes, so every text has an encoding. A text is first split into pieces, and no token crosses
+the border of a piece. A piece is a run of letters, of digits or of other signs, with the one space before it, if there
+is one. The remaining white space forms pieces of its own. A letter is A–Z, a–z, or any character outside ASCII.
 """
 
 import re
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from course_lib.files import read_json, write_json
 
-# Spelled without \w and \s, whose characters differ from one engine of regular expressions to the next.
+# Written without \w and \s, which match different characters in Python and in JavaScript.
 PIECE = (
     r" ?[^\x00-@\[-`{-\x7f]+"  # letters
     r"| ?[0-9]+"
@@ -24,12 +24,12 @@ Pair = tuple[int, int]
 
 
 class BytePairs:
-    """Tokens 0 to 255 are the bytes; token 256 + i is what merge i made of two tokens before it.
+    """Encodes texts as tokens: 0 to 255 are the bytes, and token 256 + i is the result of merge i.
 
     Args:
-        merges: pairs of tokens, in the order in which they were found.
+        merges: pairs of tokens, in the order in which training found them.
     Raises:
-        ValueError: a merge is not two tokens, or names one that is not there yet.
+        ValueError: a merge is not a pair of tokens, or names a later token.
 
     >>> tokens = BytePairs.train("low lower lowest", size=260)
     >>> tokens.encode("lower"), tokens.spelled(tokens.encode("lower"))
@@ -44,7 +44,7 @@ class BytePairs:
                 raise ValueError(f"merge {place} is {pair}; it must be two tokens before it, 0 to {BYTES + place - 1}")
             self.bytes_of.append(self.bytes_of[pair[0]] + self.bytes_of[pair[1]])
         self.merged = {pair: BYTES + place for place, pair in enumerate(self.merges)}
-        self.known: dict[str, list[int]] = {}  # pieces come again and again
+        self.known: dict[str, list[int]] = {}  # a cache, since pieces repeat
 
     def __len__(self) -> int:
         return len(self.bytes_of)
@@ -55,14 +55,14 @@ class BytePairs:
 
     @classmethod
     def train(cls, text: str, size: int) -> "BytePairs":
-        """Merges the pair of neighbouring tokens that stands most often in the text, again and again.
+        """Finds merges: at each step, it merges the most frequent pair of neighbouring tokens in the text.
 
-        Of pairs that stand equally often it takes the one of smaller numbers.
+        Among equally frequent pairs, the one with the smaller numbers comes first.
 
         Args:
-            size: tokens wanted, with the 256 bytes. There are fewer if no pair is left.
+            size: number of tokens, including the 256 bytes. There are fewer tokens if no pair is left.
         Raises:
-            ValueError: fewer than 256 tokens; or as `pieces`.
+            ValueError: `size` is below 256, or `pieces` refuses the text.
         """
         if size < BYTES:
             raise ValueError(f"size is {size}; it must be at least {BYTES}, since the alphabet is the bytes")
@@ -78,7 +78,7 @@ class BytePairs:
             best = min(count, key=lambda pair: (-count[pair], pair))
             new = BYTES + len(merges)
             merges.append(best)
-            for row in found_in.pop(best):  # only where it stands do the counts change
+            for row in found_in.pop(best):  # counts change only in the pieces with this pair
                 before, rows[row] = rows[row], merge(rows[row], best, new)
                 for tokens, sign in ((before, -1), (rows[row], 1)):
                     for pair in zip(tokens, tokens[1:], strict=False):
@@ -90,7 +90,7 @@ class BytePairs:
         return cls(merges)
 
     def encode(self, text: str) -> list[int]:
-        """The numbers of its tokens. Raises ValueError for a text with half of a surrogate pair."""
+        """Returns the numbers of the text's tokens. Raises ValueError for half of a surrogate pair."""
         return [number for piece in pieces(text) for number in self._encode_piece(piece)]
 
     def _encode_piece(self, piece: str) -> list[int]:
@@ -105,14 +105,14 @@ class BytePairs:
         return self.known[piece]
 
     def decode(self, numbers: Iterable[int]) -> str:
-        """The text; bytes that are no UTF-8, as a model may write them, become �.
+        """Returns the text of the tokens; bytes that are no UTF-8, which a model may write, become �.
 
-        Raises IndexError for a number that is no token.
+        Raises IndexError for a number without a token.
         """
         return b"".join(self.bytes_of[self._checked(int(number))] for number in numbers).decode(errors="replace")
 
     def spelled(self, numbers: Iterable[int]) -> list[str]:
-        """Each token by itself; one that is part of a character is written as its bytes, `<e2>`."""
+        """Returns the text of each token; a token that is part of a character is shown as its bytes, `<e2>`."""
         return [_spelled(self.bytes_of[self._checked(int(number))]) for number in numbers]
 
     def _checked(self, number: int) -> int:
@@ -121,12 +121,12 @@ class BytePairs:
         return number
 
     def save(self, path: Path | str) -> None:
-        """The merges as JSON."""
+        """Writes the merges as JSON."""
         write_json(Path(path), {"merges": self.merges})
 
     @classmethod
     def load(cls, path: Path | str) -> "BytePairs":
-        """What `save` wrote. Raises ValueError if the file is missing or holds something else."""
+        """Reads what `save` wrote. Raises ValueError if the file is missing or has other content."""
         try:
             return cls(read_json(Path(path))["merges"])
         except (KeyError, TypeError, ValueError) as error:
@@ -136,7 +136,7 @@ class BytePairs:
 
 
 def pieces(text: str) -> list[str]:
-    """The text cut by `PIECE`; joined they are the text. Raises ValueError for half of a surrogate pair."""
+    """Splits the text by `PIECE`; joined, the pieces are the text. Raises ValueError for half of a surrogate pair."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -148,7 +148,7 @@ def pieces(text: str) -> list[str]:
 
 
 def merge(tokens: Sequence[int], pair: Pair, new: int) -> list[int]:
-    """The tokens with `new` in place of the pair, from left to right.
+    """Replaces the pair by `new`, from left to right.
 
     >>> merge([1, 1, 1, 2], (1, 1), 9)
     [9, 1, 2]

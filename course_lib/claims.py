@@ -1,10 +1,10 @@
 """Claims, the experiments that test them, and the verdicts.
 
-A verdict is computed from measured figures. An experiment is a function of a seed; it is run live in the lesson,
-or recorded beforehand for several seeds (`make record`) and drawn as a band.
+A verdict is computed from measured figures. An experiment is a function of a seed. A lesson runs it live, or
+`make record` records it for several seeds and the lesson draws it as a band.
 
-A figure with "recorded" in its name comes from the record, and one with "counted" from arithmetic; no run changes
-them. Every other figure is this run's.
+A figure with "recorded" in its name comes from the record, and one with "counted" in its name from arithmetic; no run
+changes them. Every other figure comes from this run.
 """
 
 import html
@@ -44,15 +44,16 @@ def _ledger_file() -> dict:
 
 
 def ledger() -> dict[str, dict]:
-    """Every claim by its id: sentence, said_by, to_measure, tested_in; `settled` for those of the claims page.
+    """Returns every claim by its id, with sentence, said_by, to_measure and tested_in.
 
-    `sense` says what is claimed where the words that people use are no sentence.
+    `settled` is there for claims of the claims page. `sense` says in a sentence what is claimed, where people say
+    only words.
     """
     return {claim["id"]: claim for claim in _ledger_file()["claim"]}
 
 
 def sources() -> dict[str, str]:
-    """What the texts are that claims come from, by the name that `said_by` gives them."""
+    """Returns the texts that claims come from, by their names in `said_by`."""
     return _ledger_file()["source"]
 
 
@@ -62,14 +63,14 @@ def _condition(text: str, figures: Mapping[str, object]) -> bool:
     except NameError as error:
         raise ValueError(f"the condition {text!r} uses {error.name!r}; the figures are {', '.join(figures)}") from None
     if not isinstance(answer, bool):
-        raise TypeError(f"the condition {text!r} gives {answer!r}; it must be a comparison, true or false")
+        raise TypeError(f"the condition {text!r} gives {answer!r}; it must be a comparison that is true or false")
     return answer
 
 
 def verdict(claim: str, figures: Mapping[str, object], **conditions: str) -> None:
-    """Draws the verdict box of a claim and records it, with its figures, as data in the cell's output.
+    """Shows the verdict box of a claim, and keeps the verdict and its figures as data in the cell's output.
 
-    Args and errors: those of `judged`.
+    Arguments and errors are those of `judged`.
     """
     record = judged(claim, figures, **conditions)
     sentence, limits, result = ledger()[claim]["sentence"], bounds(record), record["verdict"]
@@ -90,37 +91,40 @@ def judged(
     scope: str = "",
     kind: str = "experiment",
 ) -> dict:
-    """The record of a claim and its verdict, computed from the figures.
+    """Computes a claim's verdict from the figures, and returns the claim's record.
 
     Args:
-        claim: its id in the ledger.
-        figures: what was measured; the names are Python names.
-        finding: what came out, in a sentence that takes its one or two figures from there: "{wide:.0%} were right".
-        as_said: the condition under which the claim holds as people say it, such as "wide > 0.9":
-            a Python expression over the figures, with `min`, `max` and `abs`.
-        within: the condition under which it holds within limits, and `limits`, those limits in words.
-        scope: what was tried; it stands beside a verdict that it does not hold.
-        kind: "experiment", "proof", "citation" or "cannot be tested" (then `limits` says what evidence it would take).
+        claim: the claim's id in the ledger.
+        figures: the measured figures; their names are Python names.
+        finding: the result in a sentence, with one or two of the figures: "{wide:.0%} were right".
+        as_said: the condition under which the claim holds as people say it, such as "wide > 0.9": a Python
+            expression over the figures, with `min`, `max` and `abs`.
+        within: the condition under which the claim holds within limits.
+        limits: those limits in words; for a claim that cannot be tested, the evidence that a test would take.
+        scope: what was tried; the box shows it with the verdict "does not hold".
+        kind: "experiment", "proof", "citation" or "cannot be tested".
     Raises:
-        KeyError: no such claim. ValueError: no such kind, a figure is NaN, a condition is missing, a condition or the
-            finding uses an unknown figure. TypeError: a condition is not a comparison.
+        KeyError: the ledger has no such claim.
+        ValueError: there is no such kind, a figure is NaN, a condition is missing, or a condition or the finding uses
+            an unknown figure.
+        TypeError: a condition is not a comparison.
     """
     if claim not in ledger():
         raise KeyError(f"there is no claim {claim!r} in the ledger; it has {', '.join(ledger())}")
     if kind not in KINDS:
         raise ValueError(f"kind is {kind!r}; it must be one of {', '.join(KINDS)}")
     if bool(within) != bool(limits) and kind != UNTESTABLE:
-        raise ValueError(f"{claim}: a condition `within` and its `limits` in words belong together")
+        raise ValueError(f"{claim}: give both a condition `within` and its `limits` in words, or neither")
     figures = {name: plain(value) for name, value in figures.items()}
     unknown = [name for name, value in figures.items() if value != value]
     if unknown:
-        raise ValueError(f"{claim}: the figure {unknown[0]!r} is NaN; no verdict can be computed from it")
+        raise ValueError(f"{claim}: the figure {unknown[0]!r} is NaN; a verdict needs numbers, so fix its measurement")
     if kind == UNTESTABLE:
         if not limits:
-            raise ValueError(f"{claim}: say in `limits` what evidence it would take")
+            raise ValueError(f"{claim}: `limits` is missing; say there what evidence a test would take")
         result = UNTESTABLE
     elif not as_said:
-        raise ValueError(f"{claim}: the condition `as_said` is missing")
+        raise ValueError(f"{claim}: the condition `as_said` is missing; give one, such as 'wide > 0.9'")
     else:
         holds, holds_within = _condition(as_said, figures), bool(within) and _condition(within, figures)
         result = HOLDS if holds else WITHIN if holds_within else NOT
@@ -135,9 +139,9 @@ def judged(
 
 
 def settled(claim: str) -> dict:
-    """The record of a claim that is settled on the claims page, by the arithmetic that the ledger has for it.
+    """Returns the record of a claim that the claims page settles, with the arithmetic in the ledger.
 
-    Its figures are the numbers that the arithmetic leaves behind; errors are those of `judged`.
+    The figures are the numbers that the arithmetic computes; errors are those of `judged`.
     """
     case = ledger()[claim]["settled"]
     names = {"__name__": "a claim's arithmetic"}
@@ -148,15 +152,15 @@ def settled(claim: str) -> dict:
 
 
 def bounds(record: Mapping) -> str:
-    """How far a verdict reaches, in words: the limits within which a claim holds, or what was tried where it does not.
+    """Returns in words the limits within which a claim holds, or what was tried if it does not hold.
 
-    "" for a claim that holds as it is said.
+    It returns "" for a claim that holds as people say it.
     """
     return {WITHIN: record["limits"], UNTESTABLE: record["limits"], NOT: record["scope"]}.get(record["verdict"], "")
 
 
 def rests_on(record: Mapping) -> str:
-    """What decides a verdict: "this run", or what no run changes: "records", "arithmetic", or "" (nothing measured)."""
+    """Returns what a verdict depends on: "this run", "records", "arithmetic", or "" if nothing was measured."""
     names = _compared(record["as_said"], record) | _compared(record["within"], record)
     if record["kind"] == "proof":
         return "arithmetic"
@@ -171,7 +175,7 @@ def _compared(condition: str, record: Mapping) -> dict[str, object]:
 
 
 def deciding(record: dict) -> dict[str, object]:
-    """The figures that the condition behind the verdict compares, in its order."""
+    """Returns the figures that the condition behind the verdict compares, in its order."""
     return _compared(record["within"] if record["verdict"] == WITHIN else record["as_said"], record)
 
 
@@ -209,7 +213,7 @@ def _box(record: dict) -> str:
 
 
 def plain(value):
-    """Numbers of any library as Python's own, with six digits; containers likewise."""
+    """Turns numbers of any library into Python's own, with six digits, also inside containers."""
     if isinstance(value, Mapping):
         return {str(name): plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
@@ -223,11 +227,11 @@ def plain(value):
 
 @dataclass(frozen=True)
 class Recorded:
-    """Results of the recorded seeds, variant by variant.
+    """Results of the recorded seeds, by variant.
 
     Args:
-        label: what a figure is to call them.
-        made: on what they were made: day, torch, processor, and how fast it was (for a table of seconds).
+        label: their name in a figure's legend.
+        made: when and where they were made: day, torch, processor, and its speed for a table of seconds.
     """
 
     results: dict[str, list]
@@ -236,7 +240,7 @@ class Recorded:
 
 
 class Experiment:
-    """A function of a seed and a variant's settings: run live in its lesson, or read from its record."""
+    """A function of a seed and a variant's settings that a lesson runs live or reads from its record."""
 
     def __init__(self, lesson: str, function: Callable, variants: dict[str, dict], seeds: int, alone: bool):
         self.file = DATA / "recorded" / f"{lesson}.json"
@@ -248,11 +252,11 @@ class Experiment:
         return self.function(seed, **settings)
 
     def job(self, variant: str, seed: int | str) -> Callable[[], object]:
-        """A run of this variant with this seed, to be called without arguments."""
+        """Returns a function without arguments that runs this variant with this seed."""
         return partial(self.function, seed, **self.variants[variant])
 
     def run(self, jobs: dict, finished: Callable[[str, object], None] | None = None) -> dict:
-        """Runs the jobs side by side, or one after the other if nothing may run beside it, like `side_by_side`."""
+        """Runs the jobs like `side_by_side`, or one after the other if the experiment must run alone."""
         if not self.alone:
             return side_by_side(jobs, finished)
         results = {}
@@ -263,27 +267,27 @@ class Experiment:
         return results
 
     def live(self, *variants: str, seed: int | str | None = None) -> dict:
-        """Runs these variants (all, if none is named) now: results by variant.
+        """Runs these variants now, or all if none is named, and returns the results by variant.
 
-        The seed is the course's if none is given; a `TrainedModel` has the one with which its lesson goes on.
+        The seed is the course's by default. After `checked`, a `TrainedModel` has the seed that its lesson uses.
         """
         seed = course_seed() if seed is None else seed
         return plain(self.run({name: self.job(name, seed) for name in variants or self.variants}))
 
     def kept(self) -> dict[str, dict]:
-        """What the lesson's file holds of each variant: `hash`, of the code that made it, and `seeds`, the results."""
+        """Returns the file's record of each variant: `hash`, the fingerprint of its code, and `seeds`, the results."""
         kept = read_json(self.file).get(self.name, {})
         return {variant: kept.get(variant, {"hash": "", "seeds": {}}) for variant in self.variants}
 
     def hashes(self) -> dict[str, str]:
-        """The fingerprint of each variant's code and settings as they are today."""
+        """Returns today's fingerprint of each variant's code and settings."""
         return {variant: fingerprint(self.function, settings) for variant, settings in self.variants.items()}
 
     def recorded(self) -> Recorded:
-        """What `make record` found, for seeds that the live run does not use.
+        """Returns the results of `make record`, for seeds that the live run does not use.
 
-        Records by other code than today's are labelled so; in strict mode (the tests') they are refused.
-        Raises LookupError if there is no record, or in strict mode an old one.
+        The label says so if other code made a record. Raises LookupError if there is no record or, in the tests'
+        strict mode, if other code made it.
         """
         kept, hashes = self.kept(), self.hashes()
         wanted = [str(seed) for seed in self.seeds]
@@ -298,9 +302,9 @@ class Experiment:
 
 
 class Lesson:
-    """What a lesson's experiments and verdicts belong to; in a notebook it says how long the lesson computes.
+    """Makes a lesson's experiments; in a notebook, it also says how long the lesson computes.
 
-    It is not said in strict mode, in which lessons are saved: their readers have other machines, or none.
+    In strict mode, which saves the lessons, it says nothing, since readers have other machines or none.
 
     >>> lesson = Lesson("rnn_bottleneck")
     >>> @lesson.experiment(variants={"fair": {"sides": 6}})
@@ -317,32 +321,32 @@ class Lesson:
             display(Markdown(minutes))
 
     def experiment(self, *, variants: dict[str, dict], seeds: int = 5, alone: bool = False) -> Callable:
-        """Makes an experiment of a function `f(seed, **settings)` that returns numbers, lists and dicts.
+        """Turns a function `f(seed, **settings)` that returns numbers, lists and dicts into an experiment.
 
         Args:
             variants: settings by name.
-            seeds: how many are recorded.
-            alone: it measures time, so nothing runs beside it.
+            seeds: number of recorded seeds.
+            alone: nothing else may run at the same time, because the experiment measures time.
         """
         return lambda function: Experiment(self.name, function, variants, seeds, alone)
 
     def model(self, *, build: Callable, ability: Callable, what: str, at_least: float) -> Callable:
-        """Makes a `TrainedModel` (its arguments are there) of a function `f(seed)` that trains a model."""
+        """Turns a function `f(seed)` that trains a model into a `TrainedModel`, which explains the arguments."""
         return lambda train: TrainedModel(train, build, ability, what, at_least)
 
 
 def shown_as(mime: str, notebook) -> list:
-    """What the outputs of a notebook (a dict as nbformat reads it) hold of this type."""
+    """Returns the data of this type in the outputs of a notebook, a dict from nbformat."""
     outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", [])]
     return [output["data"][mime] for output in outputs if mime in output.get("data", {})]
 
 
 def boxes(notebook) -> list[dict]:
-    """The records of all verdict boxes in the outputs of a notebook."""
+    """Returns the records of all verdict boxes in the outputs of a notebook."""
     return shown_as(MIME, notebook)
 
 
 def missing_boxes(notebook, lesson: str) -> set[str]:
-    """Claims that the ledger has tested in this lesson and that have no verdict box in the notebook."""
+    """Returns the claims that this lesson tests according to the ledger, but whose verdict box is missing."""
     tested = {i: claim["tested_in"] for i, claim in ledger().items() if isinstance(claim["tested_in"], list)}
     return {i for i, lessons in tested.items() if lesson in lessons} - {box["id"] for box in boxes(notebook)}

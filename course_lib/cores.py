@@ -1,7 +1,7 @@
-"""Cores for `MultiHeadAttention` that need less than all scores at once.
+"""Cores for `MultiHeadAttention` that never hold all scores at once.
 
-`tiled_attention` computes what `dot_product_attention` does. The other two compute something else, and are causal:
-no query attends to a later key, whatever the mask::
+`tiled_attention` computes the same as `dot_product_attention`. The other two compute something else and are causal,
+so no query attends to a later key, whatever the mask::
 
     DecoderOnly(size, self_attention=partial(MultiHeadAttention, core=partial(window_attention, window=64)))
 """
@@ -28,7 +28,7 @@ Outputs = tuple[Float[Tensor, "batch head query d_value"], Float[Tensor, "batch 
 
 
 def fitting(core: Callable[..., Outputs]) -> Callable[..., Outputs]:
-    """Refuses a mask or a bias as `dot_product_attention` does: TypeError, ValueError."""
+    """Makes a core check its mask and bias like `dot_product_attention`; raises TypeError or ValueError."""
 
     @wraps(core)
     def checked(query, key, value, mask=None, bias=None, **settings):
@@ -55,19 +55,19 @@ def tiled_attention(
     dropout: float = 0.0,
     need_weights: bool = False,
 ) -> Outputs:
-    """softmax(Q Kᵀ / √d_k + B) V, tile by tile: no more than `tile` × `tile` scores of a head are there at a time.
+    """Computes softmax(Q Kᵀ / √d_k + B) V tile by tile, so that a head never holds more than `tile` × `tile` scores.
 
-    For each query, three things are kept while its keys go by: the largest score m, l = Σ exp(score − m) and
-    o = Σ exp(score − m) value. Where m grows to m', the two sums are multiplied by exp(m − m'); o / l is the output.
-    So Milakov & Gimelshein 2018, algorithm 3, Rabe & Staats 2021, and Dao et al. 2022, algorithm 1 (FlashAttention);
-    queries outside, keys inside, and divided once, at the end: Dao 2023 (FlashAttention-2).
-    Autograd keeps each tile, so it saves memory only where there are no gradients.
+    For each query it keeps three numbers while it goes through the keys: the largest score m, l = Σ exp(score − m), and
+    the vector o = Σ exp(score − m) value. When m grows to m', both sums are multiplied by exp(m − m'); the output is
+    o / l. Sources: Milakov & Gimelshein 2018, algorithm 3; Rabe & Staats 2021; Dao et al. 2022, algorithm 1
+    (FlashAttention). The outer loop over queries and one division at the end are those of Dao 2023 (FlashAttention-2).
+    Autograd keeps each tile, so this core saves memory only without gradients.
 
     Args:
-        need_weights: compute all scores at once and return the weights.
-        The others are those of `dot_product_attention`; there is no dropout.
+        need_weights: computes all scores at once and returns the weights.
+        The other arguments are those of `dot_product_attention`; there is no dropout.
     Raises:
-        TypeError, ValueError: a tile that is not positive, a dropout, or tensors that do not fit together; says which.
+        TypeError, ValueError: the tile is not positive, dropout is not 0, or the tensors do not fit together.
     """
     if tile < 1:
         raise ValueError(f"tile is {tile}; it must be at least 1")
@@ -91,7 +91,7 @@ def tiled_attention(
             if mask is not None:
                 scores = scores.masked_fill(~mask[:, :, rows, columns], -torch.inf)
             new = torch.maximum(largest, scores.amax(-1, keepdim=True))
-            finite = new.masked_fill(new == -torch.inf, 0.0)  # nothing allowed so far: −inf − (−inf) would be NaN
+            finite = new.masked_fill(new == -torch.inf, 0.0)  # no key allowed so far: −inf − (−inf) would be NaN
             weights, before = (scores - finite).exp(), (largest - finite).exp()
             total = before * total + weights.sum(-1, keepdim=True)
             output = before * output + weights @ value[:, :, columns]
@@ -101,7 +101,7 @@ def tiled_attention(
 
 
 def slices(length: int, size: int) -> list[slice]:
-    """The pieces of a sequence, the last as long as what is left."""
+    """Returns slices of `size` positions that cover a sequence; the last may reach past its end."""
     return [slice(start, start + size) for start in range(0, length, size)]
 
 
@@ -116,26 +116,26 @@ def window_attention(
     dropout: float = 0.0,
     need_weights: bool = False,
 ) -> Outputs:
-    """Attention to the last `window` keys, the query's own among them: Child et al. 2019; Beltagy et al. 2020.
+    """Lets each query attend to the last `window` keys, including its own (Child et al. 2019; Beltagy et al. 2020).
 
-    By blocks: queries are taken `window` at a time and meet the keys of their own block and of the one before, so that
-    n queries cost 2 · n · window scores.
+    It works in blocks of `window` queries. Each block meets the keys of its own block and of the block before, so n
+    queries cost 2 · n · window scores.
 
     Args:
-        mask: None, or the causal one, which is implied.
-        need_weights: compute all scores at once, with `masks.window_mask`, and return the weights.
-        The others are those of `dot_product_attention`; there is no bias.
+        mask: None, or the causal mask, which is implied.
+        need_weights: computes all scores at once, with `masks.window_mask`, and returns the weights.
+        The other arguments are those of `dot_product_attention`; there is no bias.
     Raises:
         TypeError: the mask is not boolean.
-        ValueError: another mask, a bias, a window that is not positive, or tensors that do not fit together.
+        ValueError: there is another mask or a bias, the window is not positive, or the tensors do not fit together.
     """
     key, value = for_each_head(query, key, value)
     start = check_causal(query, key, value, mask, bias)
     if need_weights:
         allowed = window_mask(key.shape[2], window, start).to(query.device)
         return scaled_dot_product_attention(query, key, value, allowed, dropout=dropout)
-    allowed = window_mask(2 * window, window, window).to(query.device)  # of a block, to itself and the one before
-    unseen = max(0, start - window + 1)  # keys before all windows
+    allowed = window_mask(2 * window, window, window).to(query.device)  # from a block to itself and the block before
+    unseen = max(0, start - window + 1)  # number of keys before all windows
     key, value, start = key[:, :, unseen:], value[:, :, unseen:], start - unseen
     length = key.shape[2]
     blocks = math.ceil(length / window)
@@ -146,7 +146,7 @@ def window_attention(
 
     asking = F.pad(query, (0, 0, start, behind)).flatten(0, 1).unflatten(1, (blocks, window))
     allowed = allowed.repeat(1, blocks, 1, 1)
-    allowed[:, 0, :, :window] = False  # nothing stands before the first block
+    allowed[:, 0, :, :window] = False  # there is no block before the first
     output = F.scaled_dot_product_attention(
         asking, with_the_block_before(key), with_the_block_before(value), allowed, dropout_p=dropout
     )
@@ -166,19 +166,20 @@ def linear_attention(
     need_weights: bool = False,
     block: int = 64,
 ) -> Outputs:
-    """Weights φ(q_i) · φ(k_j) / Σ_j φ(q_i) · φ(k_j) over j ≤ i, with φ(x) = elu(x) + 1: Katharopoulos et al. 2020.
+    """Weights values by φ(q_i) · φ(k_j) / Σ_j φ(q_i) · φ(k_j) over j ≤ i, with φ(x) = elu(x) + 1.
 
-    Without the softmax, what the keys before leave is one matrix, S_i = Σ_j φ(k_j) v_jᵀ (equation 10), and one vector,
-    z_i = Σ_j φ(k_j) (equation 11), whatever their number: output_i = φ(q_i) S_i / φ(q_i) · z_i (equation 12). Here a
-    block of keys is added at a time, and only within a block there are scores; so n queries cost n · block scores.
+    Source: Katharopoulos et al. 2020. Without the softmax, a query needs only one matrix from all keys up to its own,
+    S_i = Σ_j φ(k_j) v_jᵀ (equation 10), and one vector, z_i = Σ_j φ(k_j) (equation 11): output_i = φ(q_i) S_i /
+    φ(q_i) · z_i (equation 12). This function adds one block of keys at a time. Only within a block it computes scores,
+    so n queries cost n · block scores.
 
     Args:
-        mask: None, or the causal one, which is implied.
-        need_weights: compute all weights at once and return them.
-        The others are those of `dot_product_attention`; there is neither bias nor dropout.
+        mask: None, or the causal mask, which is implied.
+        need_weights: computes all weights at once and returns them.
+        The other arguments are those of `dot_product_attention`; there is neither bias nor dropout.
     Raises:
         TypeError: the mask is not boolean.
-        ValueError: another mask, a bias, a dropout, or tensors that do not fit together.
+        ValueError: there is another mask, a bias or dropout, or the tensors do not fit together.
     """
     no_dropout(dropout)
     key, value = for_each_head(query, key, value)
@@ -197,26 +198,26 @@ def linear_attention(
     asking, keys = in_blocks(query, start), in_blocks(key)
     values = in_blocks(F.pad(value, (0, 1), value=1.0))  # the 1 makes z out of S's last column
     added = keys.mT @ values  # (batch, head, block, d_k, d_value + 1)
-    state = added.cumsum(2) - added  # what the blocks before have left
+    state = added.cumsum(2) - added  # the sum over the blocks before
     sums = asking @ state + (asking @ keys.mT).tril() @ values
     output = (sums[..., :-1] / sums[..., -1:].clamp_min(torch.finfo(sums.dtype).tiny)).flatten(2, 3)
     return output[:, :, start:length], None
 
 
 def no_dropout(dropout: float) -> None:
-    """Raises ValueError if weights are to be dropped that are never there."""
+    """Raises ValueError unless dropout is 0, for a core that holds no weights to drop."""
     if dropout:
-        raise ValueError(f"dropout is {dropout}; this core has no weights to drop, so it must be 0")
+        raise ValueError(f"dropout is {dropout}; it must be 0, since this core has no weights to drop")
 
 
 def check_causal(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, bias: Tensor | None) -> int:
-    """The place of the first query. Raises if a core that is causal by itself is asked for anything else."""
+    """Returns the first query's position. Raises TypeError or ValueError for what a causal core cannot do."""
     check_fit(query, key, value)
     if mask is not None and mask.dtype != torch.bool:
         raise TypeError(f"the mask is {mask.dtype}; it must be torch.bool, True where attention is allowed")
     start = key.shape[2] - query.shape[2]
     if start < 0:
-        raise ValueError(f"there are {query.shape[2]} queries and {key.shape[2]} keys; a query needs a key of its own")
+        raise ValueError(f"there are {query.shape[2]} queries and {key.shape[2]} keys; each query needs its own key")
     if bias is not None or not (mask is None or torch.equal(mask.cpu(), causal_mask(key.shape[2], start))):
         raise ValueError(
             "this core is causal by itself and takes no bias and no other mask; give None or the causal mask, "

@@ -1,6 +1,6 @@
-"""What a corpus is: sentence pairs to train, validate and test on, as words and as batches of numbers.
+"""A corpus holds sentence pairs for training, validation and testing, as words and as batches of numbers.
 
-There are two: `toy_french`, which the grammar of `course_lib.toy_french` writes, and `from_tsv`, of your own pairs.
+`toy_french` makes one with the grammar of `course_lib.toy_french`, and `from_tsv` makes one from your own pairs.
 """
 
 import csv
@@ -22,7 +22,7 @@ from torch import Tensor
 
 from course_lib.files import read_text
 
-# All of the grammar: lessons, and workbooks that learners keep, say corpus.RECURRING or corpus.ANIMALS.
+# Lessons and learners' workbooks use the whole grammar from here, such as corpus.RECURRING or corpus.ANIMALS.
 from course_lib.toy_french import *  # noqa: F403
 from course_lib.toy_french import RECURRING, Dice, SentencePair, sentence
 
@@ -37,9 +37,9 @@ BUCKETS: tuple[Bucket, ...] = (
 
 
 class Vocabulary:
-    """Words and their numbers; 0 to 3 are `<pad>`, `<bos>`, `<eos>`, `<unk>`.
+    """Maps words to numbers and back; 0 to 3 are `<pad>`, `<bos>`, `<eos>`, `<unk>`.
 
-    A closed vocabulary refuses a word it does not have; an open one, for texts from outside, gives `<unk>`.
+    A closed vocabulary refuses an unknown word; an open one, for texts from outside, turns it into `<unk>`.
 
     >>> Vocabulary(["cat", "dog"]).encode(["dog"])
     [5]
@@ -56,7 +56,7 @@ class Vocabulary:
         return len(self.words)
 
     def encode(self, words: Sequence[str]) -> list[int]:
-        """Numbers of the words. Raises KeyError for a word that a closed vocabulary lacks."""
+        """Returns the numbers of the words. Raises KeyError if a closed vocabulary lacks a word."""
         if isinstance(words, str):
             raise TypeError(f"encode wants a list of words, not the string {words!r}; split it first")
         if not self.open:
@@ -67,7 +67,7 @@ class Vocabulary:
         return [self.numbers.get(word, self.numbers[UNK]) for word in words]
 
     def decode(self, numbers: Iterable[int | Tensor]) -> list[str]:
-        """Words up to the first `<eos>`, without `<pad>` and `<bos>`."""
+        """Returns the words up to the first `<eos>`, without `<pad>` and `<bos>`."""
         words = []
         for number in numbers:
             if (word := self.words[int(number)]) == EOS:
@@ -81,7 +81,7 @@ class Vocabulary:
 class Batch:
     """Sentence pairs as numbers. Masks are True at words and False at padding.
 
-    The decoder reads `target_input` (`<bos>` le chat noir) and is to write `target_output` (le chat noir `<eos>`).
+    The decoder reads `target_input`, `<bos>` le chat noir, and should write `target_output`, le chat noir `<eos>`.
     """
 
     source: Int[Tensor, "batch source"]
@@ -95,7 +95,7 @@ class Batch:
 
 
 def pad(rows: Sequence[Sequence[int]]) -> tuple[Int[Tensor, "batch longest"], Bool[Tensor, "batch longest"]]:
-    """Rows of numbers as one tensor, filled up with `<pad>`, and the mask that is True where a row has a number."""
+    """Pads rows of numbers with `<pad>` to one tensor; also returns the mask, True where a row has a number."""
     if not rows:
         raise ValueError("no sentence was given; a batch needs at least one")
     for position, row in enumerate(rows):
@@ -118,7 +118,7 @@ class BadLine:
 
 @dataclass(frozen=True)
 class Corpus:
-    """Pairs to train on, to validate on, and to test on by length, with both vocabularies."""
+    """Pairs for training, for validation, and for testing by length, with both vocabularies."""
 
     train: tuple[SentencePair, ...]
     validation: tuple[SentencePair, ...]
@@ -143,10 +143,10 @@ class Corpus:
 
 
 class Batches:
-    """Batches of one source length each, so that no source needs padding, in a new random order each time.
+    """Draws batches of one source length each, so that no source needs padding, in a new random order each time.
 
-    Pairs are turned into numbers once, when first needed; `__call__(generator)` shuffles within lengths and then the
-    batches.
+    `__call__(generator)` shuffles the pairs of each length, then the batches. The first call turns the pairs into
+    numbers.
     """
 
     def __init__(self, corpus: Corpus, pairs: Sequence[SentencePair], batch_size: int = 64):
@@ -187,7 +187,7 @@ class Batches:
 
 
 def part(pair: SentencePair) -> str:
-    """Which part of a corpus a sentence belongs to: its words decide, so nothing leaks from one into another."""
+    """Returns the part of the corpus that a pair belongs to. The source's words decide, so no sentence is in two."""
     source = " ".join(pair.source)
     share = zlib.crc32(source.encode()) % 10
     if share < 2 or source in RECURRING:
@@ -196,7 +196,7 @@ def part(pair: SentencePair) -> str:
 
 
 def bucket_of(length: int) -> Bucket:
-    """The length bucket of a source sentence: 1-2, those of `BUCKETS`, and from 41 on steps of four."""
+    """Returns the length bucket of a source sentence: 1 to 2, one of `BUCKETS`, or four lengths from 41 on."""
     if length < BUCKETS[0][0]:
         return 1, BUCKETS[0][0] - 1
     if length > BUCKETS[-1][1]:
@@ -207,7 +207,10 @@ def bucket_of(length: int) -> Bucket:
 
 @lru_cache(maxsize=4)
 def toy_french(pairs: int = 15_000, tests: int = 500, seed: int = 2014) -> Corpus:
-    """Toy French: `pairs` to train on (3 to 20 words), 500 to validate on, `tests` of each length bucket to test on."""
+    """Makes the toy-French corpus.
+
+    It has `pairs` pairs for training and 500 for validation, of 3 to 20 words, and `tests` pairs for each of `BUCKETS`.
+    """
     dice = Dice(seed)
     seen: set[tuple[str, ...]] = set()
     parts: dict[str | Bucket, list[SentencePair]] = defaultdict(list)
@@ -235,7 +238,7 @@ def toy_french(pairs: int = 15_000, tests: int = 500, seed: int = 2014) -> Corpu
     )
 
 
-# A word or an apostrophe's part of one, or a sign; with marks, all of which are drawn as the first.
+# A token is a word, a part of a word up to its apostrophe, or a sign, with its marks; `_drawn` turns each mark to MARK.
 MARK, SIGN = "\u0301", "."
 TOKEN = re.compile(rf"\w[\w{MARK}]*'(?=\w)|\w[\w{MARK}]*|[^\w\s]{MARK}*")
 JOINERS = "\u200c\u200d"  # invisible, and part of a word's spelling in Persian and Hindi
@@ -250,25 +253,25 @@ def _drawn(letter: str) -> str:
 
 
 def tokenize(text: str) -> tuple[str, ...]:
-    """Words and punctuation in lower case; an apostrophe stays with the word before it, as in *l'*, *oiseau*.
+    """Splits a text into words and punctuation in lower case; an apostrophe stays with the word before it.
 
-    Accents and vowel signs stay with their letter, and *é* is the same in both its spellings, of one character or two.
-    A script that has no spaces between words, such as Chinese or Thai, is cut into characters.
+    Accents and vowel signs stay with their letter, and both Unicode spellings of *é* become the same. A script without
+    spaces between words, such as Chinese or Thai, is split into characters.
 
     >>> tokenize("L'oiseau chante. 鸟唱歌")
     ("l'", 'oiseau', 'chante', '.', '鸟', '唱', '歌')
     """
-    spaced = text.replace("\u200b", " ")  # a space of no width
+    spaced = text.replace("\u200b", " ")  # zero-width space
     seen = "".join(c for c in spaced if c in JOINERS or unicodedata.category(c) != "Cf")
-    lower = unicodedata.normalize("NFC", seen).replace("İ", "i").lower()  # of İ alone it would be two characters
+    lower = unicodedata.normalize("NFC", seen).replace("İ", "i").lower()  # "İ".lower() has two characters
     plain = unicodedata.normalize("NFC", lower).replace("’", "'")
     return tuple(plain[token.start() : token.end()] for token in TOKEN.finditer("".join(map(_drawn, plain))))
 
 
 def _rows(text: str) -> list[tuple[int, list[str]]]:
-    """The columns of each line, with its number.
+    """Returns the columns of each line, with the line's number.
 
-    Quotes around cells are taken off if all of them can be a spreadsheet's; then a cell may have several lines.
+    If all quotes can come from a spreadsheet, it removes the quotes around cells; then a cell may have several lines.
     """
     lines = text.removesuffix("\n").split("\n")
     reader = csv.reader((f"{line}\n" for line in lines), "excel-tab", strict=True)
@@ -282,12 +285,12 @@ def _rows(text: str) -> list[tuple[int, list[str]]]:
 
 
 def from_tsv(path: str | Path) -> Corpus:
-    """Your own sentence pairs, one a line as `source<TAB>target`, as a corpus like toy French.
+    """Reads your own sentence pairs, one per line as `source<TAB>target`, into a corpus like toy French.
 
-    The file is in UTF-8, or in UTF-16 as Excel saves "Unicode Text". Of three columns and more, as in the files of
-    manythings.org, the first two are taken, with a warning. A fifth of the pairs is for testing and a tenth for
-    validation, as their words decide. Lines that cannot be used are left out and listed in `bad_lines` with number and
-    reason. There are no gold links. Words that occur only in the held-out part are `<unk>`.
+    The file is in UTF-8, or in UTF-16 as Excel saves "Unicode Text". From files with three or more columns, such as
+    those of manythings.org, it reads the first two, with a warning. About a fifth of the pairs is for testing and a
+    tenth for validation; the words of a source decide. `bad_lines` lists the lines that cannot be used, with number
+    and reason. There are no gold links. Words that occur only in the held-out parts are `<unk>`.
 
     Raises:
         ValueError: the file is no text, or no pair is left for training or for validation.

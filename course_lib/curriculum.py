@@ -1,4 +1,4 @@
-"""The lessons by name, in their order, each with the number that begins its notebook's file name."""
+"""The lessons by name, in order, with the number at the beginning of each notebook's file name."""
 
 from pathlib import Path
 
@@ -20,14 +20,14 @@ LESSONS = tuple(NUMBERS)
 
 
 def number_of(lesson: str) -> int:
-    """The number of the lesson. Raises ValueError if there is no lesson of that name."""
+    """Returns the number of the lesson. Raises ValueError if there is no lesson of that name."""
     if lesson not in NUMBERS:
-        raise ValueError(f"there is no lesson {lesson!r}; there are {', '.join(LESSONS)}")
+        raise ValueError(f"there is no lesson {lesson!r}; the lessons are {', '.join(LESSONS)}")
     return NUMBERS[lesson]
 
 
 def name_of(notebook: Path | str) -> str:
-    """The name of the lesson in a notebook: its file's, without number and ending.
+    """Returns the name of a notebook's lesson: the file's name without its number and ending.
 
     >>> name_of("01_rnn_bottleneck.ipynb")
     'rnn_bottleneck'

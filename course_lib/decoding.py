@@ -1,12 +1,12 @@
-"""From a trained model to words.
+"""Writes words with a trained model.
 
-A model is asked for three things: `encode(source, mask)` gives the memory of a batch of sentences, `start(memory)` the
-first state, and `step(words, state, memory)` the logits of the next word, the next state and where it looked. Memory
-and state are tensors whose first axis is the batch, or (named) tuples of such; None stands for what there is not.
-With a fourth, `read(words, state, memory)`, which is `step` for several words, a prompt costs one pass.
+A model needs three methods: `encode(source, mask)` returns the memory of a batch of sentences, `start(memory)` returns
+the first state, and `step(words, state, memory)` returns the logits of the next word, the next state and the attention
+weights. Memory and state are tensors whose first axis is the batch, or (named) tuples of such tensors, with None for a
+missing one. A fourth method, `read(words, state, memory)`, does `step` for several words, so a prompt costs one pass.
 
-Sentences go in by `greedy`, `sample` and `beam`. A memory that was not made from words (of the regions of an image,
-say) goes in by `write_from`, prompts by `write`, and texts to be gone on with by `write_on`.
+`greedy`, `sample` and `beam` translate sentences. `write_from` writes from a memory that was not made from words, such
+as the regions of an image. `write` continues prompts of numbers, and `write_on` continues texts.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,7 +23,7 @@ from course_lib.attention_map import AttentionMap
 from course_lib.corpus import BOS, EOS, SPECIALS, Corpus, pad
 from course_lib.decorators import in_float32, restoring_modes
 
-AT_ONCE = 500  # sentences, or in a beam hypotheses
+AT_ONCE = 500  # sentences in a batch; for beam search, hypotheses
 NO_END = -1  # no word has this number
 UNDECIDED = (
     "the logits of a row are NaN or infinite, so no word can be chosen by them; look for NaN in the model's weights, "
@@ -32,9 +32,9 @@ UNDECIDED = (
 
 
 class Translation(NamedTuple):
-    """What a model wrote. `finished` is False if it had not written the end mark when it was stopped.
+    """A sentence that a model wrote. `finished` is False if the limit stopped it before the end mark.
 
-    `log_probability` is Σ_t log p(y_t | y_1 … y_{t-1}, x) in nats, with that of the end mark.
+    `log_probability` is Σ_t log p(y_t | y_1 … y_{t-1}, x) in nats, including the end mark.
     """
 
     tokens: tuple[str, ...]
@@ -44,7 +44,7 @@ class Translation(NamedTuple):
 
 
 class Written(NamedTuple):
-    """Numbers of the words, the same length for all; what stands behind the end mark or the limit means nothing."""
+    """Numbers of the written words. All rows have one length; ignore what comes after the end mark or the limit."""
 
     words: Int[Tensor, "batch step"]
     weights: Float[Tensor, "batch step source"] | None
@@ -55,12 +55,12 @@ Choice = Callable[[Float[Tensor, "batch size"]], Int[Tensor, " batch"]]
 
 
 def likeliest(logits: Float[Tensor, "batch size"]) -> Int[Tensor, " batch"]:
-    """argmax over the vocabulary."""
+    """Returns the most probable word, the argmax over the vocabulary."""
     return logits.argmax(-1)
 
 
 def exactly_k(draw: Callable) -> Callable:
-    """Of words equally likely at the k-th place, `draw` keeps those with the lower numbers, as `likeliest` does."""
+    """Makes `draw` keep exactly k words: among ties at the k-th, it keeps the lower numbers, as `likeliest` does."""
 
     @wraps(draw)
     def drawn(logits, *, top_k: int | None = None, **settings):
@@ -82,14 +82,15 @@ def draw(
     top_p: float | None = None,
     generator: torch.Generator | None = None,
 ) -> Int[Tensor, " batch"]:
-    """Draws a word with p = softmax(logits / T), from all words or from the likeliest only.
+    """Draws a word with p = softmax(logits / T), from all words or from the most probable only.
 
     Args:
-        top_k: of the k likeliest (Fan et al. 2018); of words that are equally likely, those with the lower numbers.
-        top_p: of the fewest whose p together reach it, the likeliest first (Holtzman et al. 2020). With `top_k` too,
-            p is that among the k.
+        temperature: T.
+        top_k: draws from the k most probable words (Fan et al. 2018); among ties, the lower numbers come first.
+        top_p: draws from the fewest most probable words whose p sum to at least `top_p` (Holtzman et al. 2020). With
+            `top_k`, p is normalised over the k words first.
     Raises:
-        ValueError: the temperature is not positive, k is not between 1 and the vocabulary's size, or `top_p` is not
+        ValueError: the temperature is not positive, k is not from 1 to the vocabulary's size, or `top_p` is not
             above 0 and at most 1.
         FloatingPointError: logits are NaN or infinite.
 
@@ -97,7 +98,7 @@ def draw(
     tensor([1])
     """
     if not temperature > 0:
-        raise ValueError(f"temperature is {temperature}; it must be above 0 (use `greedy` for what it tends to at 0)")
+        raise ValueError(f"temperature is {temperature}; it must be above 0 (use `greedy` for the limit at 0)")
     if not logits.max(-1).values.isfinite().all():
         raise FloatingPointError(UNDECIDED)
     size = logits.shape[-1]
@@ -116,12 +117,12 @@ def draw(
 
 @in_float32
 def nucleus(p: Float[Tensor, "batch size"], top_p: float) -> Float[Tensor, "batch size"]:
-    """p with zeros but at the fewest words that reach `top_p` together; the word that crosses it is kept.
+    """Keeps p at the fewest words whose sum reaches `top_p`, with the word that crosses it; the rest becomes 0.
 
     >>> nucleus(torch.tensor([[0.2, 0.5, 0.3]]), 0.6)
     tensor([[0.0000, 0.5000, 0.3000]])
     """
-    if top_p == 1:  # rounded, the sum may reach it before the last words
+    if top_p == 1:  # a rounded sum may reach 1 before the last words
         return p
     down, order = p.sort(-1, descending=True)
     reached_before = F.pad(down.cumsum(-1)[:, :-1], (1, 0), value=-1.0) >= top_p  # never before the first
@@ -139,16 +140,16 @@ def write(
     prompt_mask: Bool[Tensor, "batch prompt"] | None = None,
     end: int = SPECIALS.index(EOS),
 ) -> Written:
-    """Goes on from the prompt, word after word, until every row has written `end` or as many words as its limit.
+    """Continues the prompts word by word, until every row has written `end` or reached its limit.
 
-    Prompts of unequal length are read together as far as the shortest goes, then the longer ones are told on, a word a
-    step, while the others write already. So nothing is padded that the model would have to pass over.
+    If prompts differ in length, the model first reads all of them up to the length of the shortest. Then the longer
+    ones give one word per step while the others already write. So the model never reads padding.
 
     Args:
-        memory: what the model's `encode` gives; None if it has no such thing.
-        limit: words that each row may write behind its prompt.
-        choose: makes from the logits of each row its next word.
-        prompt_mask: True at the words of each prompt, False at the padding behind them, as `corpus.pad` gives it.
+        memory: the result of the model's `encode`; None if the model has none.
+        limit: number of words that each row may write after its prompt.
+        choose: takes the logits of each row and returns its next word.
+        prompt_mask: True at the words of each prompt, False at the padding after them, as `corpus.pad` returns it.
         end: number of the word that ends a sentence.
     Raises:
         TypeError: the mask is not boolean.
@@ -180,19 +181,19 @@ def write(
 
 
 def words_told(prompt: Int[Tensor, "batch prompt"], mask: Bool[Tensor, "batch prompt"] | None) -> Int[Tensor, " batch"]:
-    """Words of each prompt. Raises ValueError if one is empty, or has a word behind padding."""
+    """Counts the words of each prompt. Raises ValueError if one is empty, or has a word after padding."""
     if mask is not None and mask.dtype != torch.bool:
         raise TypeError(f"the mask is {mask.dtype}; it must be torch.bool, True at the words of each prompt")
     told = torch.full_like(prompt[:, 0], prompt.shape[1]) if mask is None else mask.sum(1)
     if not told.all():
         raise ValueError(f"prompt {told.tolist().index(0)} is empty; every prompt needs a word, such as {BOS}")
     if mask is not None and (mask[:, 1:] & ~mask[:, :-1]).any():
-        raise ValueError("a word of a prompt stands behind padding; pad prompts at their end, as `corpus.pad` does")
+        raise ValueError("a word of a prompt comes after padding; pad prompts at their end, as `corpus.pad` does")
     return told
 
 
 def read(model, words: Int[Tensor, "batch prompt"], state, memory) -> tuple:
-    """What `model.step` gives after the last of these words; in one pass if the model has a `read` of its own."""
+    """Returns what `model.step` gives after the last word; takes one pass if the model has a method `read`."""
     if words.shape[1] > 1 and hasattr(model, "read"):
         return model.read(words, state, memory)
     for column in words.unbind(1):
@@ -203,7 +204,7 @@ def read(model, words: Int[Tensor, "batch prompt"], state, memory) -> tuple:
 def behind_prompt(
     steps: Shaped[Tensor, "batch step *axes"] | None, told: Int[Tensor, " batch"]
 ) -> Shaped[Tensor, "batch step *axes"] | None:
-    """Each row from where its own prompt ends; the first column stands behind the shortest."""
+    """Shifts each row to start after its own prompt; column 0 of `steps` comes after the shortest prompt."""
     if steps is None:
         return None
     places = (told - told.min())[:, None] + torch.arange(steps.shape[1], device=told.device)
@@ -211,10 +212,10 @@ def behind_prompt(
 
 
 def greedy(model, corpus: Corpus, sentences: Sequence[Sequence[str]]) -> list[Translation]:
-    """Writes the likeliest next word, again and again, until the end mark of the target vocabulary.
+    """Translates by writing the most probable next word until the end mark of the target vocabulary.
 
-    y_t = argmax p(y | y_1 … y_{t-1}, x). A sentence is stopped when it has twice as many words as its source
-    and ten more. The loop itself is in `write`, for many sentences at once; for one it is this:
+    y_t = argmax p(y | y_1 … y_{t-1}, x). A sentence stops at twice as many words as its source plus ten. `write` runs
+    this loop for many sentences at once; for one sentence it is:
 
     >>> from course_lib.corpus import Vocabulary
     >>> from course_lib.recurrent import EncoderDecoder
@@ -234,10 +235,10 @@ def greedy(model, corpus: Corpus, sentences: Sequence[Sequence[str]]) -> list[Tr
     Args:
         sentences: lists of source words.
     Returns:
-        for each sentence its words and, if the model has attention, the map from them to the source words.
+        For each sentence its words and, if the model has attention, the map from them to the source words.
     Raises:
         KeyError: a word is not in the source vocabulary.
-        TypeError: a string in place of the sentences, or of one sentence's words.
+        TypeError: the sentences, or the words of one sentence, are a string.
         ValueError: a sentence is empty.
         FloatingPointError: logits are NaN or infinite.
     """
@@ -254,7 +255,7 @@ def sample(
     top_p: float | None = None,
     generator: torch.Generator | None = None,
 ) -> list[Translation]:
-    """Draws each next word, y_t ~ softmax(logits / T), as `draw` does; otherwise like `greedy`."""
+    """Translates like `greedy`, but draws each next word, y_t ~ softmax(logits / T), with `draw`."""
     choose = partial(draw, temperature=temperature, top_k=top_k, top_p=top_p, generator=generator)
     return _translate(model, corpus, sentences, partial(write, choose=choose))
 
@@ -262,14 +263,14 @@ def sample(
 def beam(
     model, corpus: Corpus, sentences: Sequence[Sequence[str]], *, width: int = 4, length_penalty: float = 0.6
 ) -> list[Translation]:
-    """Keeps the `width` best beginnings at each step, and gives the best sentence among them at the end.
+    """Translates like `greedy`, but keeps the `width` best hypotheses at each step and returns the best at the end.
 
-    Best is the highest `log p(y | x) / ((5 + |y|) / 6)^α`, with α = `length_penalty` (Wu et al. 2016, equation 14):
-    without it (α = 0) short sentences win, since each word more can only lower log p. Otherwise like `greedy`,
-    which it is at width 1.
+    The best has the highest `log p(y | x) / ((5 + |y|) / 6)^α`, with α = `length_penalty` (Wu et al. 2016, equation
+    14). Without it (α = 0) short sentences win, since each further word can only lower log p. With width 1, this is
+    `greedy`.
 
     Raises:
-        ValueError: the width is not positive; or as `greedy`.
+        ValueError: the width is not positive, or `greedy` would raise it.
     """
     if width < 1:
         raise ValueError(f"width is {width}; it must be at least 1")
@@ -281,11 +282,11 @@ def beam(
 def _beam(
     model, memory, prompt, limit, width: int, length_penalty: float, *, end: int = SPECIALS.index(EOS)
 ) -> Written:
-    """`write` for sentences with `width` hypotheses each: their rows stand side by side, sentence after sentence."""
+    """Does `write` with `width` hypotheses per sentence; the rows of one sentence follow one another."""
     batch, device = len(prompt), prompt.device
     spread = torch.arange(batch, device=device).repeat_interleave(width)
     memory, prompt, limit = rows_of((memory, prompt, limit), spread)
-    # One hypothesis a sentence at first: the others, equal to it, are out of the race.
+    # At first all hypotheses of a sentence are equal, so only one counts.
     total = torch.full((batch, width), -torch.inf, device=device)
     total[:, 0] = 0.0
     length = torch.zeros(batch * width, device=device)
@@ -296,7 +297,7 @@ def _beam(
         if not logits.max(-1).values.isfinite().all():
             raise FloatingPointError(UNDECIDED)
         gains = logits.log_softmax(-1)
-        gains[done] = -torch.inf  # a finished one has one continuation, which costs nothing
+        gains[done] = -torch.inf  # a finished hypothesis has one continuation, which costs nothing
         gains[done, end] = 0.0
         length += ~done
         totals = total.view(-1, 1) + gains
@@ -319,7 +320,7 @@ def _beam(
 
 
 def rows_of(tree, index: Int[Tensor, " rows"]):
-    """These rows of every tensor in a memory or state."""
+    """Picks these rows from every tensor in a memory or state."""
     if tree is None or isinstance(tree, Tensor):
         return None if tree is None else tree[index]
     parts = [rows_of(part, index) for part in tree]
@@ -336,15 +337,14 @@ def write_from(
     labels: Sequence[Sequence[str]] | None = None,
     search: Callable[..., Written] = write,
 ) -> list[Translation]:
-    """Writes a sentence from each row of a memory, whatever it was made from.
+    """Writes a sentence from each row of a memory.
 
     Args:
-        memory: what the model's `encode` gives, or what its `start` and `step` take in its place.
-        vocabulary: has `words` by number and `numbers` by word. A sentence begins and ends with its marks `bos` and
-            `eos`, if it has such attributes, and with `<bos>` and `<eos>` otherwise.
-        limit: words that each sentence may have.
-        labels: for each row names of what it attends to, the first ones if the row has padding; without them no map
-            is made.
+        memory: the result of the model's `encode`, or anything else that its `start` and `step` take as a memory.
+        vocabulary: has `words` by number and `numbers` by word. Its attributes `bos` and `eos`, if it has them, name
+            the marks that begin and end a sentence; otherwise these are `<bos>` and `<eos>`.
+        limit: number of words that each sentence may have.
+        labels: for each row, names of its keys without padding; without labels there are no attention maps.
         search: `write`, or `partial(write, choose=…)`.
 
     >>> from course_lib.corpus import Vocabulary
@@ -373,10 +373,10 @@ def write_from(
 
 
 class Continuation(NamedTuple):
-    """What a language model wrote behind a prompt.
+    """A language model's continuation of a prompt.
 
-    `log_probability` is the sum of log p of its tokens in nats. `stopped` says why it has fewer tokens than were asked
-    for; it is "" if it has as many.
+    `log_probability` is the sum of log p of its tokens in nats. `stopped` says why it has fewer tokens than the limit;
+    otherwise it is "".
     """
 
     text: str
@@ -389,16 +389,16 @@ class Continuation(NamedTuple):
 def write_on(
     model, vocabulary, prompts: Sequence[str], limit: int, choose: Choice = likeliest, *, beyond: bool = False
 ) -> list[Continuation]:
-    """Goes on with each prompt by `limit` tokens, or until the text is as long as the longest that was trained on.
+    """Continues each prompt by `limit` tokens, or until the text reaches the model's `trained_length`.
 
     Args:
-        model: a language model; it names the `trained_length`, in tokens.
-        vocabulary: has `encode` and `decode`, as `BytePairs`.
+        model: a language model with the attribute `trained_length`, in tokens.
+        vocabulary: has `encode` and `decode`, as `BytePairs` does.
         choose: as in `write`, such as `partial(draw, top_p=0.9)`.
-        beyond: whether it may write on where nothing was trained.
+        beyond: whether the model may write past its trained length.
     Raises:
-        ValueError: a limit that is not positive, or a prompt that is empty, or as long as what was trained on.
-        TypeError: one string in place of several prompts.
+        ValueError: the limit is not positive, or a prompt is empty or, without `beyond`, fills the trained length.
+        TypeError: the prompts are one string.
         FloatingPointError: logits are NaN or infinite.
 
     >>> from course_lib.byte_pairs import BytePairs

@@ -1,4 +1,4 @@
-"""What is put around a function or a method: the type in which it computes, and the modes that it leaves behind."""
+"""Decorators that decide in which type a function computes, and that restore a model's modes after it."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -10,9 +10,9 @@ HALF = (torch.float16, torch.bfloat16)
 
 
 def in_float32(function: Callable) -> Callable:
-    """Computes in float32 what is given in half precision, also under autocast, and gives back the type that it got.
+    """Makes a function compute half-precision inputs in float32, also under autocast, and return their type.
 
-    The square of a number above 255 overflows in float16, and a long sum stands still in bfloat16.
+    In float16 the square of a number above 255 overflows, and in bfloat16 a long sum stops growing.
 
     >>> in_float32(torch.square)(torch.tensor([300.0], dtype=torch.float16)).sqrt()
     tensor([inf], dtype=torch.float16)
@@ -40,7 +40,7 @@ def in_float32(function: Callable) -> Callable:
 
 
 def outside_autocast(forward: Callable) -> Callable:
-    """A method of a module that computes in the type of the module's weights, also where autocast would change it."""
+    """Makes a module's method compute in the type of the module's weights, even under autocast."""
 
     @wraps(forward)
     def computed(module, x: Tensor):
@@ -53,9 +53,9 @@ def outside_autocast(forward: Callable) -> Callable:
 
 
 def restoring_modes(function: Callable) -> Callable:
-    """A function of a model that may call `model.eval()`: every part is back in its own mode afterwards.
+    """Lets a function call `model.eval()`, and puts every part of the model back into its mode afterwards.
 
-    So dropout stays on in a training that looks at translations in between.
+    So dropout stays on in a training run that looks at translations now and then.
     """
 
     @wraps(function)

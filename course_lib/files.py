@@ -1,6 +1,6 @@
-"""Where the course lies, and how a file is written so that no reader meets half of it.
+"""Folders of the course, and functions to read and write files; a reader never sees a half-written file.
 
-`course_lib.tools.environment` imports it on a bare Python, so its grammar stays that of Python 3.6.
+`course_lib.tools.environment` imports this module on a bare Python, so its syntax must stay that of Python 3.6.
 """
 
 import codecs
@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "course_lib" / "data"
-ENCODINGS = {  # by byte-order mark; that of UTF-32 begins like that of UTF-16, so it is looked for first
+ENCODINGS = {  # by byte-order mark; the mark of UTF-32 begins with that of UTF-16, so UTF-32 comes first
     codecs.BOM_UTF8: "utf-8",
     codecs.BOM_UTF32_LE: "utf-32-le",
     codecs.BOM_UTF32_BE: "utf-32-be",
@@ -24,15 +24,15 @@ ENCODINGS = {  # by byte-order mark; that of UTF-32 begins like that of UTF-16, 
 
 
 def cache_folder() -> Path:
-    """Where trained models are kept: `COURSE_CACHE`, or a folder of your own."""
+    """Returns the folder that keeps trained models: `COURSE_CACHE`, or ~/.cache/attention-measured."""
     return Path(os.environ.get("COURSE_CACHE") or Path.home() / ".cache" / "attention-measured")
 
 
 @contextlib.contextmanager
 def replacing(file: Path) -> Iterator[Path]:
-    """Gives a path to write to; what lies there at the end takes the file's place, if nothing was raised.
+    """Gives a path to write to, and moves the file written there to `file` at the end, unless an error was raised.
 
-    The path is in a new folder beside the file, so writers at the same time do not meet.
+    The path is in a new folder next to the file, so simultaneous writers do not collide.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=file.parent, prefix=".") as folder:
@@ -42,10 +42,10 @@ def replacing(file: Path) -> Iterator[Path]:
 
 
 def read_text(file: Path, errors: str = "strict") -> str:
-    """What a learner's text file says, each line ended by "\\n".
+    """Returns the text of a learner's file, with "\\n" at the end of each line.
 
-    Its encoding is the one of its byte-order mark (Excel's "Unicode Text" is UTF-16), or UTF-8. With
-    `errors="surrogateescape"` bytes that are not UTF-8 come back as surrogates. Raises ValueError if it is no text.
+    The byte-order mark decides the encoding (Excel's "Unicode Text" is UTF-16); without a mark it is UTF-8. With
+    `errors="surrogateescape"`, bytes that are not UTF-8 become surrogates. Raises ValueError if the file is no text.
     """
     raw = file.read_bytes()
     mark = next(mark for mark in ENCODINGS if raw.startswith(mark))
@@ -68,11 +68,11 @@ def _with_plain_ends(text: str) -> str:
 
 
 def read_json(file: Path) -> dict:
-    """What the file holds; nothing if there is no such file."""
+    """Returns the content of a JSON file, or an empty dict if there is no such file."""
     return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
 
 
 def write_json(file: Path, content: dict) -> None:
-    """Puts it in place of what the file holds."""
+    """Replaces the file by one with this content, as JSON."""
     with replacing(file) as beside:
         beside.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")

@@ -1,14 +1,14 @@
-"""A hash of code and settings: equal while what a function computes is spelled the same.
+"""A hash of code and settings, which stays the same while the code that computes a result stays the same.
 
-It covers the function, every function, class and constant of the course, the notebook or a file of your own that it
-refers to (and they in turn), and any data given with it: of an object all that it holds. Comments, docstrings, layout
-and decorators do not count; installed packages count by name only. A definition of the course is called by the last
-part of its module and its own name, so that a module may move into a folder.
+It covers the function, the data given with it, and every function, class and constant that it refers to, directly or
+not, in the course, the notebook or a file of your own. An object counts with everything it holds. Comments,
+docstrings, layout and decorators do not count, and installed packages count by name only. A definition of the course
+is named by the last part of its module and its own name, so a module may move into a folder.
 
-Nor does it count what local variables are called, what an error says, and a guard: an `if` without `else` that does
-nothing but raise. A guard changes no result that came out, unless something catches its error. So all of it counts in a
-definition that has an `except`, and in what that one uses; and so do a guard whose test may do more than ask, and an
-error that Python itself catches, such as StopIteration.
+These do not count either: names of local variables, the text of an error, and a guard, which is an `if` without `else`
+that only raises. A guard changes no result unless something catches its error. So guards and errors do count in a
+definition with an `except` and in everything it uses. A guard whose test may change something also counts, and so does
+an error that Python itself catches, such as StopIteration.
 """
 
 import ast
@@ -34,7 +34,7 @@ from typing import NamedTuple
 
 from course_lib.files import ROOT
 
-# How runs are started, kept, found and shown; none of it decides what comes out.
+# Modules that start, keep, find and show runs; they do not change results, so a fingerprint leaves them out.
 HOW = ("attention_map", "files", "fingerprint", "processes")
 
 
@@ -43,14 +43,14 @@ PLAIN = bool, int, float, str, bytes, range, types.NoneType
 
 
 class Unseen(ValueError):
-    """Something cannot be told from others of its kind."""
+    """Raised for a thing that cannot be distinguished from others of its kind."""
 
 
 def fingerprint(*things) -> str:
-    """16 hexadecimal digits for the things together: functions, methods, classes, `functools.partial`, data, objects.
+    """Returns 16 hexadecimal digits for functions, methods, classes, `functools.partial`, data and objects together.
 
-    What cannot be looked into, such as an open file or a generator, equals nothing, not even itself: a warning says so,
-    and the digits are random and follow `UNSEEN`.
+    A thing that cannot be compared, such as an open file or a generator, equals nothing, not even itself. Then a
+    warning says so, and the result is `UNSEEN` with random digits.
 
     >>> fingerprint(len, {"epochs": 8}) == fingerprint(len, {"epochs": 8}) != fingerprint(len, {"epochs": 9})
     True
@@ -77,7 +77,7 @@ def _ours(thing) -> bool:
 
 @functools.cache
 def _your_own(file: str | None) -> bool:
-    """Whether it is a file of the reader's, and neither Python's nor an installed package's."""
+    """Says whether a file is the reader's own, not Python's or an installed package's."""
     paths, parts = sysconfig.get_paths(), Path(file or "").parts
     inside = any(
         Path(file or "").is_relative_to(paths[name]) for name in ("stdlib", "platstdlib", "purelib", "platlib")
@@ -86,20 +86,20 @@ def _your_own(file: str | None) -> bool:
 
 
 def name_of(thing) -> str:
-    """What a function or class of the course or the notebook is called, wherever in the course its module lies."""
+    """Names a function or class of the course or the notebook, independent of its module's folder."""
     package, *parts = (thing.__module__ or "").split(".")
     return ".".join([package, *parts[-1:], thing.__qualname__])
 
 
 class Definition(NamedTuple):
-    """A function or class, and how it is spelled, with what it refers to."""
+    """A function or class, and its code as text, with the things it refers to."""
 
     thing: types.FunctionType | type
     source: str
 
 
 class Seen(dict[str, Definition]):
-    """Definitions by name, what each is called, and the objects around the one that is looked at."""
+    """Definitions by name, the name of each thing, and the objects that contain the current one."""
 
     def __init__(self):
         self.names: dict[tuple[int, bool], str] = {}
@@ -107,7 +107,7 @@ class Seen(dict[str, Definition]):
 
 
 def _describe(thing, seen: Seen, caught: bool = False) -> str:
-    """In words; `caught` says that its errors may be, so that they count."""
+    """Describes a thing as text; `caught` says that something may catch its errors, so errors count."""
     if isinstance(thing, types.MethodType):
         return _describe([thing.__func__, thing.__self__], seen, caught)
     if isinstance(thing, types.BuiltinMethodType | types.MethodWrapperType):
@@ -117,8 +117,8 @@ def _describe(thing, seen: Seen, caught: bool = False) -> str:
     if isinstance(thing, types.FunctionType | type) and _ours(thing):
         return _define(thing, seen, caught)
     if not _is_of_your_class(thing):
-        if hasattr(thing, "__qualname__") and callable(thing):  # a generator has a name, too
-            package = (getattr(thing, "__module__", None) or "").split(".")[0]  # where in it differs by version
+        if hasattr(thing, "__qualname__") and callable(thing):  # a generator has a __qualname__, too
+            package = (getattr(thing, "__module__", None) or "").split(".")[0]  # the submodule differs by version
             return f"{package}.{thing.__qualname__}"
         if isinstance(told := getattr(thing, "fingerprint", None), str):
             if told.startswith(UNSEEN):
@@ -129,7 +129,7 @@ def _describe(thing, seen: Seen, caught: bool = False) -> str:
     if type(thing) in PLAIN:
         return repr(thing)
     around = [place for place, one in enumerate(seen.around) if one is thing]
-    if around:  # it holds itself
+    if around:  # the thing contains itself
         return f"what is {around[0]} deep"
     seen.around.append(thing)
     try:
@@ -143,7 +143,7 @@ def _is_of_your_class(thing) -> bool:
 
 
 def _numbers(array) -> str:
-    """Of numpy and torch, with what the numbers do not show unless it is as usual."""
+    """Describes an array by its numbers, its type unless it is a usual one, and an unusual requires_grad."""
     kind, is_tensor = str(array.dtype).removeprefix("torch."), hasattr(array, "requires_grad")
     shown = "" if kind in ("float32" if is_tensor else "float64", "int64", "bool") else f" {kind}"
     learned = is_tensor and array.requires_grad
@@ -158,7 +158,7 @@ def _is_parameter(array) -> bool:
 
 
 def _define(thing: types.FunctionType | type, seen: Seen, caught: bool) -> str:
-    """The name of a definition, which is in `seen` from then on."""
+    """Adds a definition to `seen` and returns its name."""
     if (id(thing), caught) in seen.names:
         return seen.names[id(thing), caught]
     node, asked = _source(thing), caught
@@ -169,7 +169,7 @@ def _define(thing: types.FunctionType | type, seen: Seen, caught: bool) -> str:
         other = seen[name].thing.__module__
         if other != thing.__module__:
             raise ValueError(f"{other} and {thing.__module__} both define {first}; rename one of the modules")
-        number += 1  # such as the closures that a function returns
+        number += 1  # several definitions of one name, such as the closures that a function returns
         name = f"{first}, no. {number}"
     seen.names[id(thing), asked] = name
     if name not in seen:
@@ -181,12 +181,12 @@ def _define(thing: types.FunctionType | type, seen: Seen, caught: bool) -> str:
 
 
 def _held(thing, seen: Seen, caught: bool) -> str:
-    """What a container or an object holds."""
+    """Describes the content of a container or an object."""
     if isinstance(thing, functools.partial):
         return _describe((thing.func, thing.args, thing.keywords), seen, caught)
     if isinstance(thing, weakref.ref):
         return _describe(thing(), seen, caught)
-    if isinstance(thing, PurePath):  # where the course lies differs by machine
+    if isinstance(thing, PurePath):  # the course's folder differs by machine
         return str(thing.relative_to(ROOT) if thing.is_relative_to(ROOT) else thing)
     if type(thing) is dict:
         items = ((_describe(key, seen, caught), _describe(value, seen, caught)) for key, value in thing.items())
@@ -199,7 +199,7 @@ def _held(thing, seen: Seen, caught: bool) -> str:
 
 
 def _hidden(thing) -> list:
-    """What an object holds beside its `__dict__`, in slots or in what isn't written in Python, as pickle gets at it."""
+    """Returns what an object holds outside its `__dict__`, in slots or in C, as pickle finds it."""
     kind, held = type(thing), object.__getstate__(thing)
     try:
         told = copyreg.dispatch_table.get(kind, lambda one: one.__reduce_ex__(2))(thing)
@@ -217,7 +217,7 @@ def _hidden(thing) -> list:
 
 
 def _functions(thing) -> list[types.FunctionType]:
-    """The function itself, or the methods that a class defines; what a dataclass generates has no source."""
+    """Returns the function itself, or the methods that a class defines, without those a dataclass generates."""
     values = vars(thing).values() if isinstance(thing, type) else [thing]
     made = property | functools.cached_property | functools.partialmethod
     parts = [
@@ -232,12 +232,12 @@ def _functions(thing) -> list[types.FunctionType]:
 
 
 def _used(thing, node: ast.AST) -> dict[str, object]:
-    """What the names in its source mean, as far as they lead out of it.
+    """Returns the things that the names in a definition's source refer to outside of it.
 
-    Only what the functions hold themselves is looked at: nothing else of a notebook reaches a worker process.
+    It looks only at what the functions themselves hold, since nothing else of a notebook reaches a worker process.
     """
     used = {}
-    said = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}  # not what only a guard asks for
+    said = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}  # without names that only guards use
     for function in _functions(thing):
         code = function.__code__
         cells = zip(code.co_freevars, function.__closure__ or (), strict=True)
@@ -256,8 +256,8 @@ def _used(thing, node: ast.AST) -> dict[str, object]:
             elif not isinstance(function, types.FunctionType) or function.__code__.co_filename == "<string>":
                 continue
             elif function.__qualname__ != f"{thing.__qualname__}.{name}" and (_ours(function) or name[0] != "_"):
-                used[name] = function  # put in from elsewhere
-    parts = list(ast.walk(node))[::-1]  # in `course_lib.masks.causal_mask`, the module before the function
+                used[name] = function  # a method that was defined elsewhere
+    parts = list(ast.walk(node))[::-1]  # so in `course_lib.masks.causal_mask` the module comes before the function
     for part in parts:
         if isinstance(part, ast.Import):
             for alias in part.names:
@@ -275,7 +275,7 @@ def _used(thing, node: ast.AST) -> dict[str, object]:
     return {name: value for name, value in used.items() if not isinstance(value, types.ModuleType)}
 
 
-EMPTY = types.CellType()  # of a variable that has no value yet
+EMPTY = types.CellType()  # the cell of a variable without a value
 
 
 def _module(name: str) -> types.ModuleType | None:
@@ -287,18 +287,18 @@ def _looked_into(module: types.ModuleType) -> bool:
 
 
 def _loaded(code: types.CodeType) -> set[str]:
-    """Global names that code looks up, and the functions in it; variables that they share are not among them."""
+    """Returns the global names that code and its inner functions look up, without their shared variables."""
     inner = [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
     here = {step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
     return here.union(*map(_loaded, inner))
 
 
 def _source(thing) -> ast.AST:
-    """Its syntax tree."""
+    """Returns the syntax tree of a function or class."""
     code = getattr(thing, "__code__", None)
     if code is None and thing.__module__ != "__main__":
         files = [sys.modules[thing.__module__].__file__]
-    else:  # a notebook's class without methods does not know its cell, so all cells are looked at
+    else:  # a notebook's class without methods does not know its cell, so the search covers all cells
         cells = [name for name, entry in linecache.cache.items() if len(entry) == 4 and entry[1] is None]
         script = [file] if (file := getattr(sys.modules["__main__"], "__file__", None)) else []
         files = [function.__code__.co_filename for function in _functions(thing)] or [*cells[::-1], *script]
@@ -309,9 +309,9 @@ def _source(thing) -> ast.AST:
             found = _lambdas(tree, code)
         else:
             found = _named(tree, (code.co_qualname if code else thing.__qualname__).replace("<locals>.", "").split("."))
-        if found:  # in a cell or a module the last one of a name counts, unless the line tells
+        if found:  # the last definition of a name counts, unless line numbers decide
             return next((node for node in found if any(_first(node) <= n <= node.end_lineno for n in lines)), found[0])
-    if isinstance(thing, type) and not lines:  # made by a call, such as `namedtuple`, which wrote no code
+    if isinstance(thing, type) and not lines:  # made by a call, such as `namedtuple`, so it has no source
         return ast.Pass()
     raise Unseen(f"the source of {thing.__qualname__} cannot be found; define it in a cell or a file")
 
@@ -324,7 +324,7 @@ def _first(node: ast.AST) -> int:
 
 
 def _named(tree: ast.AST, names: list[str]) -> list[ast.AST]:
-    """The definitions of that name, the last one first."""
+    """Returns the definitions of that name, the last one first."""
     if not names:
         return [tree]
     found = [node for node in reversed(list(_definitions(tree))) if node.name == names[0]]
@@ -332,7 +332,7 @@ def _named(tree: ast.AST, names: list[str]) -> list[ast.AST]:
 
 
 def _lambdas(tree: ast.AST, code: types.CodeType) -> list[ast.Lambda]:
-    """The one whose body the code's places lie in, of several on one line."""
+    """Returns the lambda whose body contains the code's positions, since a line may have several."""
     places = [place for place in code.co_positions() if None not in place and place[2:] != (0, 0)]
 
     def around(body: ast.AST) -> bool:
@@ -347,7 +347,7 @@ def _lambdas(tree: ast.AST, code: types.CodeType) -> list[ast.Lambda]:
 
 
 def _definitions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.ClassDef]:
-    """Functions and classes, without those inside them."""
+    """Yields functions and classes, without the ones inside them."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             yield node
@@ -357,7 +357,7 @@ def _definitions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.ClassDef]:
 
 # ---- guards ----
 
-# What Python itself catches, and goes on: at the end of a loop, in `hasattr`, in a mapping's `get`.
+# Errors that Python itself catches: at the end of a loop, in `hasattr`, in a mapping's `get`.
 SIGNALS = StopIteration, StopAsyncIteration, GeneratorExit, IndexError, KeyError, AttributeError, ImportError
 ASKING = (
     ast.Attribute, ast.BinOp, ast.BoolOp, ast.Compare, ast.Constant, ast.IfExp, ast.List, ast.Name, ast.Set, ast.Slice,
@@ -368,12 +368,12 @@ QUESTIONS = set(  # functions and methods that change nothing
     "is_floating_point isdigit isfinite isinf isinstance isnan issubclass item items keys len lower numel range repr "
     "round shape size startswith str strip tolist type upper values".split()
 )
-# The same, but what they are given may be used up by that.
+# These change nothing either, but they may use up an iterator.
 GOING_THROUGH = set("all any enumerate list max min set sorted sum tuple zip".split())
 
 
 def _catches(node: ast.AST) -> bool:
-    """Whether an error may end in it."""
+    """Says whether a definition may catch an error."""
     parts = list(ast.walk(node))
     return any(isinstance(part, ast.ExceptHandler) for part in parts) or any(
         isinstance(part, ast.Name | ast.Attribute) and ast.unparse(part).endswith("suppress") for part in parts
@@ -381,7 +381,7 @@ def _catches(node: ast.AST) -> bool:
 
 
 def _kind(error: ast.AST | None) -> ast.Name | None:
-    """Which of Python's errors is raised, if it is one that only an `except` catches."""
+    """Returns the name of the built-in error that is raised, if only an `except` catches it."""
     kind = error.func if isinstance(error, ast.Call) else error
     found = getattr(builtins, kind.id, None) if isinstance(kind, ast.Name) else None
     plain = isinstance(found, type) and issubclass(found, Exception) and not issubclass(found, SIGNALS)
@@ -394,7 +394,7 @@ def _is_guard(node: ast.AST) -> bool:
 
 
 def _only_asks(node: ast.AST) -> bool:
-    """Whether an expression binds nothing, draws nothing and uses nothing up."""
+    """Says whether an expression binds nothing, draws no random number and uses up no iterator."""
     if isinstance(node, ast.expr_context | ast.operator | ast.unaryop | ast.boolop | ast.cmpop):
         return True
     gone_through = []
@@ -420,7 +420,7 @@ def _only_asks(node: ast.AST) -> bool:
 
 
 def _lasts(node: ast.AST) -> bool:
-    """Whether it is surely there after a loop over it: a constant by its name, or made just for the loop."""
+    """Says whether a loop surely doesn't use it up: a constant by its name, or a value made for the loop."""
     return node.id.isupper() if isinstance(node, ast.Name) else not isinstance(node, ast.Attribute | ast.Subscript)
 
 
@@ -435,7 +435,7 @@ class _Unguarded(ast.NodeTransformer):
 
 @functools.lru_cache(maxsize=4096)
 def _without_guards(definition: ast.AST) -> ast.AST:
-    """A copy without guards, and without what errors say."""
+    """Returns a copy without guards and without the texts of errors."""
     return _Unguarded().visit(copy.deepcopy(definition))
 
 
@@ -443,7 +443,7 @@ def _without_guards(definition: ast.AST) -> ast.AST:
 
 FUNCTIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 COMPREHENSIONS = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
-# Where a variable's name stands in what binds or reads it.
+# The field with the variable's name, for each node that binds or reads one.
 VARIABLES = {ast.Name: "id", ast.ExceptHandler: "name", ast.MatchAs: "name", ast.MatchStar: "name"}
 VARIABLES[ast.MatchMapping] = "rest"
 SEE_NAMES = {"locals", "vars", "dir", "eval", "exec", "globals"}
@@ -455,14 +455,14 @@ def _spelled(definition: ast.AST) -> str:
 
 
 class Spelling:
-    """A syntax tree as text, the same in every version of Python; without docstrings and decorators.
+    """Turns a syntax tree into text, the same in every version of Python, without docstrings and decorators.
 
-    Local variables are numbered. Parameters are not, since a caller may name them.
+    Local variables become numbers. Parameters keep their names, since a caller may use them.
     """
 
     def __init__(self, definition: ast.AST):
         self.numbers = itertools.count()
-        self.kept = set()  # names that are seen from elsewhere, in whichever scope
+        self.kept = set()  # names that other code may see, whatever their scope
         for node in ast.walk(definition):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
                 self.kept.add(node.name)
@@ -478,13 +478,13 @@ class Spelling:
         self.kept |= names if names & SEE_NAMES else set()
 
     def of(self, node, names: dict[str, str]) -> str:
-        """The text of a node, or of a list of them; `names` has the number of each local variable."""
+        """Returns the text of a node or a list of nodes; `names` has the number of each local variable."""
         if isinstance(node, list):
             said = [n for n in node if not (isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant))]
             return "[" + " ".join(self.of(n, names) for n in said) + "]"
         if not isinstance(node, ast.AST):
             return repr(node)
-        if isinstance(node, ast.JoinedStr):  # some versions put empty pieces into an f-string
+        if isinstance(node, ast.JoinedStr):  # some versions of Python put empty pieces into an f-string
             node = ast.JoinedStr([piece for piece in node.values if getattr(piece, "value", None) != ""])
         inner = names
         if isinstance(node, FUNCTIONS):
@@ -499,7 +499,7 @@ class Spelling:
             if field == VARIABLES.get(type(node)):
                 value = names.get(value, value)
             if isinstance(node, COMPREHENSIONS) and field == "generators":
-                first = self.of(value[0].iter, names)  # it does not see the variables
+                first = self.of(value[0].iter, names)  # the first iterable doesn't see the loop's variables
                 parts.append(f"first={first}")
                 value = [ast.comprehension(value[0].target, None, value[0].ifs, value[0].is_async), *value[1:]]
             sees = field == "body" or isinstance(node, COMPREHENSIONS)
@@ -512,7 +512,7 @@ class Spelling:
 
 
 def _stored(nodes: Iterable[ast.AST]) -> list[str]:
-    """The variables that these bind, in their order; what has variables of its own is left out."""
+    """Returns the variables that these nodes bind, in order, without those of inner scopes."""
     found = {}
     for node in nodes:
         if type(node) in VARIABLES and not isinstance(getattr(node, "ctx", None), ast.Load):

@@ -1,7 +1,7 @@
 """Finds the entries of glossary/ and shows them inside a notebook.
 
-An entry is a Markdown file: the term, a table (other names, symbol, shape, lesson, related), then the sections of
-`SECTIONS` in their order, each behind its name in bold. tests/test_glossary.py holds them to it.
+An entry is a Markdown file with the term, a table (other names, symbol, shape, lesson, related), and the sections of
+`SECTIONS` in their order, each after its name in bold. tests/test_glossary.py checks this form.
 """
 
 import difflib
@@ -21,12 +21,12 @@ GENERATED = {"README", "claims"}
 SECTIONS = (
     "The paper says", "What happens", "The arithmetic", "Shapes", "Where people go wrong", "Where it breaks",
 )  # fmt: skip
-STYLES = {  # what JupyterLab would do otherwise with cells and code inside an output
+STYLES = {  # JupyterLab's own styles align cells and show code differently inside an output
     "th": "text-align:left",
     "td": "text-align:left",
     "pre": "background:rgba(128,128,128,.12);padding:.4em .8em;margin:.3em 0;overflow-x:auto",
 }
-LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])+)\]\(([^)\s]+)\)")  # its text may have brackets of its own: [CLS]
+LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])+)\]\(([^)\s]+)\)")  # the text may contain brackets, as in [CLS]
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Entry:
 
     @cached_property
     def header(self) -> dict[str, str]:
-        """The rows of the table under the title, as they are written."""
+        """The rows of the table under the title, as the file has them."""
         table = self.text.split("\n**", 1)[0]
         return dict(re.findall(r"^\| ([a-z ]+) \| (.+) \|$", table, re.MULTILINE))
 
@@ -56,18 +56,18 @@ class Entry:
 
     @cached_property
     def sections(self) -> dict[str, str]:
-        """The body, by the names in bold that open its parts."""
+        """The sections of the body, by their names in bold."""
         parts = re.split(rf"^\*\*({'|'.join(SECTIONS)})\.\*\* ?", self.text, flags=re.MULTILINE)
         return {name: text.strip() for name, text in zip(parts[1::2], parts[2::2], strict=True)}
 
     @property
     def in_short(self) -> str:
-        """The first sentence of what happens."""
+        """The first sentence of "What happens"."""
         return re.split(r"(?<=[.:!?]) ", " ".join(self.sections["What happens"].split()))[0].rstrip(":")
 
 
 def entries() -> dict[str, Entry]:
-    """Every entry by its file's name, in the alphabet's order.
+    """Returns every entry by its file's name, in alphabetical order.
 
     Raises FileNotFoundError if the course is installed without its folder glossary/.
     """
@@ -82,16 +82,16 @@ def _plain(name: str) -> str:
 
 
 def _by_name() -> dict[str, Entry]:
-    """Entries by all their names; a term of one's own goes before another's other name."""
+    """Returns the entries by all their names; an entry's term takes precedence over other names of other entries."""
     found = entries().values()
     others = {_plain(name): entry for entry in found for name in entry.other_names}
     return others | {_plain(entry.term): entry for entry in found}
 
 
 def find(term: str) -> Entry:
-    """The entry of a term or of one of its other names; capitals, spaces and hyphens do not matter.
+    """Returns the entry of a term or of another name for it; capitals, spaces and hyphens do not matter.
 
-    Raises LookupError that names the nearest terms, if there is none.
+    Raises LookupError, which names the nearest terms, if there is no entry.
     """
     known = _by_name()
     wanted = _plain(term)
@@ -108,7 +108,7 @@ def find(term: str) -> Entry:
 
 
 def show(term: str) -> None:
-    """Shows the entry of a term as a card; for an unknown term, the nearest ones.
+    """Shows the entry of a term as a card; for an unknown term, it names the nearest ones.
 
     >>> show("boltzman distribution")
     the glossary has no entry 'boltzman distribution'; the nearest are 'statistical selection', 'permutation test'
@@ -122,7 +122,7 @@ def show(term: str) -> None:
 
 
 def search(text: str) -> None:
-    """Lists the entries that contain all these words, those that have them in their names first."""
+    """Lists the entries that contain all these words; entries with the words in their names come first."""
     words = _plain(text).split()
     hits = [entry for entry in entries().values() if all(word in _plain(entry.text) for word in words)]
     if not words or not hits:
@@ -135,9 +135,9 @@ def search(text: str) -> None:
 
 
 def _card(text: str) -> str:
-    from nbconvert.filters import markdown2html  # slow to import, and only needed here
+    from nbconvert.filters import markdown2html  # slow to import, and needed only here
 
-    here = os.path.relpath(FOLDER)  # links are written as seen from glossary/
+    here = os.path.relpath(FOLDER)  # links in the files are relative to glossary/
     text = LINK.sub(lambda link: f"[{link[1]}]({_seen_from(here, link[2])})", text)
     body = re.sub(r'<a class="anchor-link".*?</a>', "", markdown2html(text))
     for tag, style in STYLES.items():

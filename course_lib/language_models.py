@@ -1,7 +1,8 @@
-"""Two models that go on with a text, asked for the same things: a decoder-only Transformer, and a GRU.
+"""Two language models with the same interface: a decoder-only Transformer and a GRU.
 
-Both are called with words (batch, n) and give `(logits, maps)`, logits[:, i] for the word after words[:, i]; and both
-write as `decoding` wants it: `start`, `read`, `step`. Both name the longest text that they were trained on.
+Called with words (batch, n), both return `(logits, maps)`, where logits[:, i] is for the word after words[:, i]. Both
+have the methods that `decoding` needs, `start`, `read` and `step`, and the attribute `trained_length`, the length of
+the longest text they were trained on.
 """
 
 from jaxtyping import Float, Int
@@ -14,12 +15,12 @@ State = tuple[Float[Tensor, "batch d_state"]] | None
 
 
 class TransformerLanguageModel(DecoderOnly):
-    """The form of GPT (Radford et al. 2018) that names the longest text it was trained on.
+    """Writes text with a decoder alone, as GPT does (Radford et al. 2018), and knows its longest training text.
 
     Args:
         size: tokens in the vocabulary.
-        trained_length: tokens that it reads at most in training; `decoding.write_on` stops there.
-        settings: those of `transformer.Settings`, by name.
+        trained_length: most tokens that it reads at once in training; `decoding.write_on` stops there.
+        settings: the arguments of `transformer.Settings`, by name.
 
     >>> import torch
     >>> TransformerLanguageModel(300, trained_length=64)(torch.tensor([[4, 5, 6]]))[0].shape
@@ -32,7 +33,9 @@ class TransformerLanguageModel(DecoderOnly):
 
 
 class RecurrentLanguageModel(nn.Module):
-    """h_t = GRU(x_t, h_{t-1});  logits_t = W h_t + b: Sutskever, Martens & Hinton 2011, with a GRU (Cho et al. 2014).
+    """Computes h_t = GRU(x_t, h_{t-1}) and logits_t = W h_t + b.
+
+    Source: Sutskever, Martens & Hinton 2011, here with a GRU (Cho et al. 2014).
 
     Args:
         size: tokens in the vocabulary.
@@ -65,26 +68,26 @@ class RecurrentLanguageModel(nn.Module):
         self.output = nn.Linear(hidden_size, size)
 
     def follow(self, words: Words, state: State) -> tuple[Float[Tensor, "batch n d_state"], State]:
-        """The state after each of these words, and the last one."""
+        """Returns the state after each of these words, and the last state by itself."""
         before = None if state is None else state[0][None].contiguous()  # nn.GRU wants (layer, batch, d_state)
         states, last = self.cell(self.dropout(self.embedding(words)), before)
         return self.dropout(states), (last[0],)
 
     def forward(self, words: Words) -> tuple[Float[Tensor, "batch n size"], None]:
-        """Logits after each word; there are no maps."""
+        """Returns logits after each word, and None, since there are no maps."""
         return self.output(self.follow(words, None)[0]), None
 
     def start(self, memory: None) -> State:
-        """Zeros stand before the first word."""
+        """Returns the state before the first word: None, which means zeros."""
         return None
 
     def read(self, words: Words, state: State, memory: None) -> tuple[Float[Tensor, "batch size"], State, None]:
-        """`step` with several words at once, as those of a prompt; logits for the word after the last only."""
+        """Does `step` for several words at once, such as a prompt; returns the logits after the last word only."""
         states, state = self.follow(words, state)
         return self.output(states[:, -1]), state, None
 
     def step(
         self, words: Int[Tensor, " batch"], state: State, memory: None
     ) -> tuple[Float[Tensor, "batch size"], State, None]:
-        """One step of writing: logits for the next word, the new state, and no weights."""
+        """Does one step of writing: returns logits for the next word, the new state, and no weights."""
         return self.read(words[:, None], state, memory)

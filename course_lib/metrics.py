@@ -1,4 +1,4 @@
-"""How good a translation is, how good an alignment, and how well a text was predicted."""
+"""Measures how good translations and alignments are, and how well a model predicts a text."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,9 +15,9 @@ from course_lib.decorators import restoring_modes
 
 def _same_number(written: Sequence, pairs: Sequence) -> None:
     if not pairs:
-        raise ValueError("there is nothing to measure: no sentence pair was given")
+        raise ValueError("no sentence pair was given; give at least one")
     if len(written) != len(pairs):
-        raise ValueError(f"{len(written)} translations for {len(pairs)} sentence pairs; one for each is wanted")
+        raise ValueError(f"there are {len(written)} translations for {len(pairs)} sentence pairs; give one for each")
     if isinstance(written[0], str):
         raise TypeError(
             f"a translation is a string, {written[0]!r}, whose characters would count as words; split it first"
@@ -25,13 +25,13 @@ def _same_number(written: Sequence, pairs: Sequence) -> None:
 
 
 def sentence_accuracy(written: Sequence[Sequence[str]], pairs: Sequence[SentencePair]) -> float:
-    """The share of translations that equal the reference word for word, 0 … 1."""
+    """Returns the share of translations, 0 … 1, whose words are exactly those of the reference."""
     _same_number(written, pairs)
     return sum(tuple(tokens) == pair.target for tokens, pair in zip(written, pairs, strict=True)) / len(pairs)
 
 
 def accuracy_by_length(model, corpus: Corpus, parts: Mapping[Bucket, Sequence[SentencePair]]) -> dict[str, float]:
-    """Whole-sentence accuracy of greedy decoding for each length bucket, named like "3–6"."""
+    """Returns the sentence accuracy of greedy decoding for each length bucket, under names like "3–6"."""
     accuracy = {}
     for (low, high), pairs in parts.items():
         written = [translation.tokens for translation in greedy(model, corpus, [pair.source for pair in pairs])]
@@ -40,10 +40,10 @@ def accuracy_by_length(model, corpus: Corpus, parts: Mapping[Bucket, Sequence[Se
 
 
 def corpus_bleu(written: Sequence[Sequence[str]], pairs: Sequence[SentencePair]) -> float:
-    """BLEU (Papineni et al. 2002) of the whole corpus, 0 … 100, by sacrebleu on words as they are.
+    """Computes BLEU (Papineni et al. 2002) of the whole corpus, 0 … 100, with sacrebleu and without its tokenizer.
 
-    It counts runs of up to four words, so three-word sentences alone score 0: no run of four is written. (Where runs
-    are written and none of a length is right, sacrebleu puts a small number in place of that 0.)
+    BLEU counts n-grams of up to four words, so a corpus of three-word sentences scores 0, since it has no four-gram.
+    If n-grams of a length are written and none is correct, sacrebleu uses a small number instead of 0.
     """
     import sacrebleu
 
@@ -55,15 +55,15 @@ def corpus_bleu(written: Sequence[Sequence[str]], pairs: Sequence[SentencePair])
 
 
 def alignment_error_rate(proposed: Iterable[Iterable[tuple[int, int]]], pairs: Sequence[SentencePair]) -> float:
-    """`AER = 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|)`: Och & Ney 2003, section 2.2; over all the pairs together.
+    """Computes AER = 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|) over all pairs together (Och & Ney 2003, section 2.2).
 
     Args:
         proposed: for each pair a set A of links (target position, source position).
-        pairs: with gold links, S = `sure`, P = `possible`.
+        pairs: have gold links, S = `sure` and P = `possible`.
     Returns:
-        0 (every sure link found, only possible ones proposed) … 1.
+        A number from 0 to 1; 0 means that every sure link was found and only possible links were proposed.
     Raises:
-        ValueError: another number of proposals than pairs, no gold links, or a link outside its sentence.
+        ValueError: there are not as many proposals as pairs, a pair has no gold links, or a link is outside its pair.
     """
     proposed = [frozenset(links) for links in proposed]
     _same_number(proposed, pairs)
@@ -71,28 +71,31 @@ def alignment_error_rate(proposed: Iterable[Iterable[tuple[int, int]]], pairs: S
     for links, pair in zip(proposed, pairs, strict=True):
         outside = [(t, s) for t, s in links if not (0 <= t < len(pair.target) and 0 <= s < len(pair.source))]
         if outside:
-            raise ValueError(f"link {outside[0]} (target, source) lies outside the sentence pair {pair}")
+            raise ValueError(
+                f"link {outside[0]} (target, source) is outside the sentence pair {pair}, which has "
+                f"{len(pair.target)} target and {len(pair.source)} source words"
+            )
         if not pair.sure:
-            raise ValueError(f"no gold links are known for the sentence pair {pair}")
+            raise ValueError(f"the sentence pair {pair} has no gold links; give pairs that have `sure` links")
         hits += len(links & pair.sure) + len(links & pair.possible)
         size += len(links) + len(pair.sure)
     return 1 - hits / size
 
 
 def strongest_links(weights: Float[Tensor, "batch target source"], pairs: Sequence[SentencePair]) -> list[Links]:
-    """A_t = {(t, argmax_i α_{t,i})}: from each word of the reference to the source word with the largest weight.
+    """Links each word of the reference to the source word with the largest weight: A_t = {(t, argmax_i α_{t,i})}.
 
-    The weights are those of teacher forcing, so that row t belongs to word t of the reference. What lies behind a
-    sentence (the step that writes `<eos>`, and padding) is left out; a row of zeros proposes nothing.
+    The weights come from teacher forcing, so row t belongs to word t of the reference. The step that writes `<eos>`
+    and the padding are left out; a row of zeros gives no link.
 
     Args:
-        weights: of a whole batch, as `model(batch.source, batch.source_mask, batch.target_input)` gives them.
-        pairs: those of the batch, in its order.
+        weights: of a whole batch, as `model(batch.source, batch.source_mask, batch.target_input)` returns them.
+        pairs: the pairs of the batch, in its order.
     Returns:
-        for each pair its links (target position, source position), for `alignment_error_rate`.
+        For each pair its links (target position, source position), for `alignment_error_rate`.
     Raises:
-        ValueError: another number of pairs than of rows in the batch; fewer target or source positions than the
-            pair has words; or weights that do not sum to 1 over the source words (`AttentionMap`).
+        ValueError: there are not as many pairs as rows in the batch; there are fewer target or source positions than
+            words; or weights do not sum to 1 over the source words (`AttentionMap`).
 
     >>> import torch
     >>> pair = SentencePair(("black", "cat"), ("chat", "noir"))
@@ -113,7 +116,7 @@ def strongest_links(weights: Float[Tensor, "batch target source"], pairs: Sequen
                 f"{len(pair.target)} and {len(pair.source)} words of {pair}; are the pairs in the batch's order?"
             )
         seen = AttentionMap(sentence[: len(pair.target), : len(pair.source)], pair.target, pair.source)
-        # Not `seen.strongest()`: how a map is shown is no part of a fingerprint, and what is measured must be.
+        # Not `seen.strongest()`: a fingerprint leaves out `attention_map`, and it must cover what is measured.
         proposed.append(frozenset((t, int(row.argmax())) for t, row in enumerate(seen.weights) if row.any()))
     return proposed
 
@@ -121,13 +124,13 @@ def strongest_links(weights: Float[Tensor, "batch target source"], pairs: Sequen
 @restoring_modes
 @torch.no_grad()
 def bits_per_character(model, text: str, vocabulary) -> float:
-    """`−Σ_t log₂ p(y_t | up to L tokens before it) / characters`, so that all vocabularies can be compared.
+    """Computes −Σ_t log₂ p(y_t | up to L tokens before it) per character, which makes vocabularies comparable.
 
-    Windows of L = `model.trained_length` tokens follow one another by L / 2: behind the first, every token is predicted
-    from at least L / 2 before it. The very first costs log₂ V.
+    Windows of L = `model.trained_length` tokens start every L / 2 tokens. After the first window, every token is
+    predicted from at least L / 2 tokens before it. The first token costs log₂ V.
 
     Args:
-        vocabulary: has `encode`, as `BytePairs`.
+        vocabulary: has `encode`, as `BytePairs` does.
     Raises:
         ValueError: the text has fewer than two tokens.
     """
@@ -135,11 +138,11 @@ def bits_per_character(model, text: str, vocabulary) -> float:
     numbers = torch.tensor(vocabulary.encode(text))
     last = len(numbers) - 1
     if last < 1:
-        raise ValueError(f"the text has {last + 1} tokens; two are needed, one to predict the other from")
+        raise ValueError(f"the text has {last + 1} tokens; it needs at least 2, so that one predicts the other")
     length = min(model.trained_length, last)
     ends = torch.tensor([*range(length, last, max(1, length // 2)), last])
     windows = numbers[ends[:, None] - length + torch.arange(length + 1)]  # (window, length + 1)
-    new = ends.diff(prepend=torch.tensor([0]))  # what no earlier window has predicted
+    new = ends.diff(prepend=torch.tensor([0]))  # tokens that no earlier window has predicted
     counted = torch.arange(length) >= length - new[:, None]  # (window, length)
     nats, device = math.log(len(vocabulary)), next(model.parameters()).device
     for window, counts in zip(windows.split(AT_ONCE), counted.split(AT_ONCE), strict=True):

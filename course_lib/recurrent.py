@@ -1,8 +1,8 @@
-"""A recurrent encoder-decoder, with attention plugged in or not.
+"""A recurrent encoder-decoder, with attention or without.
 
-Without attention, one vector (the encoder's last state) is the context at every step of the decoder,
-as in Cho et al. 2014. With attention, each step has its own context, as in Bahdanau et al. 2015:
-the previous state s_{t-1} is the query, and the context goes into the cell that makes s_t.
+Without attention, every step of the decoder has the same context, the encoder's last state (Cho et al. 2014).
+With attention, each step has its own context (Bahdanau et al. 2015): the previous state s_{t-1} is the query,
+and the context goes into the cell that computes s_t.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ CELLS = {"tanh": nn.RNNCell, "gru": nn.GRUCell, "lstm": nn.LSTMCell}
 
 
 class Memory(NamedTuple):
-    """What the encoder leaves for the decoder: made once a sentence, read at every step."""
+    """The encoder's result, made once per sentence; the decoder reads it at every step."""
 
     states: Float[Tensor, "batch source d_state"]
     last: Float[Tensor, "batch d_state"]
@@ -39,10 +39,11 @@ class EncoderDecoder(nn.Module):
         hidden_size: numbers in a state of encoder (per direction) and decoder.
         embedding_size: numbers in a word's vector.
         cell: "tanh", "gru" or "lstm".
-        bidirectional: let a second encoder read from right to left; h_i is then both states side by side.
-        attention: None, or what makes a score from (query size, key size), such as `AdditiveScore`.
+        bidirectional: lets a second encoder read from right to left; h_i then concatenates both states.
+        attention: None, or a function or class that takes (query size, key size) and makes a score, such as
+            `AdditiveScore`.
     Raises:
-        ValueError: no such cell, or a score that does not fit the sizes.
+        ValueError: there is no such cell, or the score does not fit the sizes.
 
     >>> model = EncoderDecoder(10, 12, hidden_size=8)
     >>> logits, weights = model(torch.tensor([[4, 5, 6]]), None, torch.tensor([[1, 7]]))
@@ -74,11 +75,11 @@ class EncoderDecoder(nn.Module):
         self.output = nn.Linear(hidden_size + state_size, target_size)
 
     def encode(self, source: Int[Tensor, "batch source"], mask: Bool[Tensor, "batch source"] | None) -> Memory:
-        """All encoder states, and the last one (of each direction).
+        """Returns all encoder states, and the last one of each direction.
 
         Raises:
             TypeError: the mask is not boolean.
-            ValueError: the mask is of another shape than the source, a sentence is empty, or a word follows padding.
+            ValueError: the mask and the source differ in shape, a sentence is empty, or a word comes after padding.
         """
         if mask is not None and mask.dtype != torch.bool:
             raise TypeError(f"the mask is {mask.dtype}; it must be torch.bool, True at the words")
@@ -94,7 +95,7 @@ class EncoderDecoder(nn.Module):
             if (lengths == 0).any():
                 raise ValueError(f"sentence {int((lengths == 0).nonzero()[0])} is empty; every sentence needs a word")
             if (mask[:, 1:] & ~mask[:, :-1]).any():
-                raise ValueError("a word stands behind padding; pad sentences at their end, as `corpus.pad` does")
+                raise ValueError("a word comes after padding; pad sentences at their end, as `corpus.pad` does")
             packed = pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False)
             states, last = self.encoder(packed)
             states, _ = pad_packed_sequence(states, batch_first=True, total_length=source.shape[1])
@@ -103,14 +104,14 @@ class EncoderDecoder(nn.Module):
         return Memory(states, torch.cat(tuple(last), -1), mask, keys)
 
     def start(self, memory: Memory) -> tuple[Tensor, ...]:
-        """s_0 = tanh(W h_n), as a one-tuple; an LSTM has its cell state, zeros, beside it."""
+        """Returns (s_0,) with s_0 = tanh(W h_n); for an LSTM, it also returns a cell state of zeros."""
         state = torch.tanh(self.bridge(memory.last))
         return (state, torch.zeros_like(state)) if isinstance(self.cell, nn.LSTMCell) else (state,)
 
     def advance(
         self, embedded: Float[Tensor, "batch d_embedding"], state: tuple[Tensor, ...], memory: Memory
     ) -> tuple[Float[Tensor, "batch features"], tuple[Tensor, ...], Float[Tensor, "batch source"] | None]:
-        """One step: [s_t; c_t], the new state, and the attention weights."""
+        """Does one step: returns [s_t; c_t], the new state, and the attention weights."""
         if self.score is None:
             context, weights = memory.last, None
         else:
@@ -122,7 +123,7 @@ class EncoderDecoder(nn.Module):
     def step(
         self, words: Int[Tensor, " batch"], state: tuple[Tensor, ...], memory: Memory
     ) -> tuple[Float[Tensor, "batch target_size"], tuple[Tensor, ...], Float[Tensor, "batch source"] | None]:
-        """One step of writing: logits for the next word, the new state, and the attention weights."""
+        """Does one step of writing: returns logits for the next word, the new state, and the attention weights."""
         features, state, weights = self.advance(self.target_embedding(words), state, memory)
         return self.output(features), state, weights
 
@@ -132,7 +133,7 @@ class EncoderDecoder(nn.Module):
         source_mask: Bool[Tensor, "batch source"] | None,
         target_input: Int[Tensor, "batch target"],
     ) -> tuple[Float[Tensor, "batch target target_size"], Float[Tensor, "batch target source"] | None]:
-        """Teacher forcing: at each step the decoder reads the correct previous word, whatever it would have written."""
+        """Does all steps with teacher forcing: each step reads the correct previous word, not the model's own."""
         memory = self.encode(source, source_mask)
         state = self.start(memory)
         features, weights = [], []

@@ -1,6 +1,6 @@
-"""Scanned digits on a grid, with captions and questions about them: made pictures of which it is known what is where.
+"""Makes pictures of digits on a grid, with captions and questions, so that we know what is in which cell.
 
-The digits are real: 1,797 scans of 8 × 8 points by 13 writers (Alpaydin & Kaynak 1998), as scikit-learn has them.
+The digits are real: scikit-learn has 1,797 scans of 8 × 8 points, from 13 writers (Alpaydin & Kaynak 1998).
 """
 
 from functools import cache
@@ -19,8 +19,8 @@ NAMES = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight",
 WORDS = (*NAMES, "beside", "below", "<pad>", "<bos>", "<eos>")
 BESIDE, BELOW, PAD, BOS, EOS = range(len(NAMES), len(WORDS))
 MOST = 4  # digits in a captioned scene
-RELATIONS = {"left of": -1, "right of": 1, "above": -SIDE, "below": SIDE}  # by how many cells
-TRAINED = 1400  # scans to learn from; the others are unseen
+RELATIONS = {"left of": -1, "right of": 1, "above": -SIDE, "below": SIDE}  # steps in the cells' numbers
+TRAINED = 1400  # scans for training; the others are unseen
 
 Part = Literal["train", "unseen"]
 
@@ -33,7 +33,7 @@ class Scans(NamedTuple):
 
 
 class Scenes(NamedTuple):
-    """Grids of scans: for each cell the number of its scan among those of its part, or `EMPTY`."""
+    """Grids of scans: for each cell, the number of its scan within its part, or `EMPTY`."""
 
     scans: Int[Tensor, "scene cell"]
     part: Part
@@ -52,14 +52,14 @@ class Scenes(NamedTuple):
 
 
 class Captions(NamedTuple):
-    """What scenes show: numbers of `WORDS`, `PAD` behind `EOS`; and the cell that each word names, or `EMPTY`."""
+    """Captions of scenes: numbers of `WORDS`, with `PAD` after `EOS`, and the cell that each word names, or `EMPTY`."""
 
     words: Int[Tensor, "scene word"]
     cells: Int[Tensor, "scene word"]
 
 
 class Questions(NamedTuple):
-    """One about each scene: what is `relation` of the digit `about`? And where it stands, and where the answer."""
+    """A question per scene: which digit is `relation` `about`? `first` is its cell, `second` that of `answer`."""
 
     relation: Int[Tensor, " scene"]
     about: Int[Tensor, " scene"]
@@ -70,12 +70,12 @@ class Questions(NamedTuple):
 
 @cache
 def scans(part: Part) -> Scans:
-    """The 1,400 scans to learn from ("train") or the other 397 ("unseen"), always the same.
+    """Returns the 1,400 scans for training ("train") or the other 397 ("unseen"), always the same.
 
     >>> scans("train").pictures.shape, scans("unseen").digits.shape
     (torch.Size([1400, 8, 8]), torch.Size([397]))
     """
-    from sklearn.datasets import load_digits  # takes a second
+    from sklearn.datasets import load_digits  # this import takes a second
 
     data = load_digits()
     order = np.random.RandomState(0).permutation(len(data.target))  # the same in every NumPy
@@ -85,15 +85,15 @@ def scans(part: Part) -> Scans:
 
 
 def draw_scenes(generator: torch.Generator, count: int, part: Part, objects: int | None = None) -> Scenes:
-    """Scenes with this many digits each, or from 1 to 4, in cells drawn by lot; a digit may be there twice.
+    """Draws scenes with `objects` digits each, or 1 to 4, in random cells; a digit may occur more than once.
 
-    Raises ValueError: the cells cannot hold so many.
+    Raises ValueError if `objects` is not from 1 to the number of cells.
 
     >>> draw_scenes(torch.Generator().manual_seed(1), 2, "train", objects=3).pictures.shape
     torch.Size([2, 24, 24])
     """
     if objects is not None and not 1 <= objects <= CELLS:
-        raise ValueError(f"{objects} objects do not fit: there are {CELLS} cells, so it must be from 1 to {CELLS}")
+        raise ValueError(f"objects is {objects}; it must be from 1 to {CELLS}, the number of cells")
     many = torch.randint(1, MOST + 1, (count, 1), generator=generator) if objects is None else objects
     rank = torch.rand(count, CELLS, generator=generator).argsort(1).argsort(1)
     chosen = torch.randint(len(scans(part).digits), (count, CELLS), generator=generator)
@@ -101,7 +101,7 @@ def draw_scenes(generator: torch.Generator, count: int, part: Part, objects: int
 
 
 def captions(digits: Int[Tensor, "scene cell"]) -> Captions:
-    """The digits in reading order; between two of them, whether the next stands in the same row or in a lower one.
+    """Lists the digits in reading order; a word between two says whether the next is in the same row or a lower one.
 
     >>> said = captions(torch.tensor([[EMPTY, 7, 2, EMPTY, EMPTY, EMPTY, 0, EMPTY, EMPTY]]))
     >>> " ".join(WORDS[word] for word in said.words[0])
@@ -123,16 +123,16 @@ def captions(digits: Int[Tensor, "scene cell"]) -> Captions:
 
 @cache
 def _by_digit(part: Part) -> tuple[Int[Tensor, "digit scan"], Int[Tensor, " digit"]]:
-    """The scans of each digit, padded, and how many there are."""
+    """Returns the scans of each digit, padded, and their number."""
     of = [torch.where(scans(part).digits == digit)[0] for digit in range(len(NAMES))]
     many = torch.tensor([len(own) for own in of])
     return torch.stack([F.pad(own, (0, int(many.max()) - len(own))) for own in of]), many
 
 
 def draw_questions(generator: torch.Generator, count: int, part: Part) -> tuple[Scenes, Questions]:
-    """Scenes of nine different digits, and of each: what is left of, right of, above or below one of them?
+    """Draws scenes of nine different digits, each with a question: what is left of, right of, above or below a digit?
 
-    It asks for a digit that is there, so an answer that looks nowhere is right in 1 of 9.
+    The answer is always in the scene, so a guess among its digits is correct in 1 of 9 cases.
 
     >>> scenes, asked = draw_questions(torch.Generator().manual_seed(1), 4, "train")
     >>> bool((scenes.digits[range(4), asked.second] == asked.answer).all())

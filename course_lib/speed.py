@@ -1,4 +1,4 @@
-"""How fast a machine trains, beside the one on which the course was measured; so, how long a lesson takes on it."""
+"""Measures how fast a machine trains compared with the course's reference, to predict how long a lesson takes."""
 
 import platform
 import statistics
@@ -11,11 +11,11 @@ from torch import nn
 from course_lib.files import DATA, cache_folder, read_json, write_json
 
 REFERENCE = 0.25  # CPU-seconds that `work` takes on the machine of the README's table
-MINUTES = DATA / "minutes.json"  # of each lesson: wall-clock seconds without anything cached, and the factor then
+MINUTES = DATA / "minutes.json"  # for each lesson: seconds with an empty cache, and the machine's factor at that time
 
 
 def work() -> float:
-    """CPU-seconds of a fixed piece of training on one thread: a GRU and a Transformer layer, forward and backward."""
+    """Returns the CPU-seconds of a fixed piece of training on one thread, with a GRU and a Transformer layer."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     with torch.random.fork_rng(devices=[]):
@@ -32,7 +32,7 @@ def work() -> float:
 
 
 def factor() -> float:
-    """How many times as long as the reference the machine takes; about a second of work, once a day."""
+    """Returns how many times as long as the reference this machine takes; it measures about a second, once a day."""
     file, today = cache_folder() / "speed.json", f"{date.today()}, {platform.node()}, torch {torch.__version__}"
     kept = read_json(file)
     if today not in kept:
@@ -46,29 +46,33 @@ def _beside() -> str:
 
 
 def machine() -> str:
-    """What a table of seconds says of the machine they were taken on."""
+    """Returns the note on this run's machine for a table of seconds."""
     return f"this run's machine {_beside()}"
 
 
 def seconds_here(lesson: str) -> float | None:
-    """How long a lesson will take on the machine if nothing is cached; None of one that was never measured."""
+    """Returns the seconds a lesson will take here with an empty cache, or None if it was never measured."""
     measured = read_json(MINUTES).get(lesson)
     return measured and measured["seconds"] / measured["factor"] * factor()
 
 
 def announce(lesson: str) -> str | None:
-    """How many minutes a lesson computes on the machine, in words."""
+    """Says in words how many minutes a lesson computes on this machine."""
     seconds = seconds_here(lesson)
     if seconds is None:
         return None
     long = "less than a minute" if seconds < 50 else f"about {seconds / 60:.0f} minute{'s' * (seconds >= 90)}"
-    return f"On this machine all of it computes for {long} the first time; it {_beside()}. What is trained is kept."
+    return (
+        f"On this machine, the lesson computes for {long} the first time; the machine {_beside()}. "
+        "Trained models are kept."
+    )
 
 
 def measured(lesson: str, waited: float, computed: float = 0) -> None:
-    """Keeps how long a lesson took with nothing cached: the seconds that one waited for it.
+    """Keeps how many seconds a lesson took with an empty cache.
 
-    Where a busy machine made one wait, the CPU-seconds that the lesson computed are fewer, and are kept; 0 if unknown.
+    On a busy machine, the CPU-seconds that the lesson computed are fewer than the seconds waited. Then it keeps the
+    CPU-seconds, unless they are 0, which means unknown.
     """
     seconds = min(waited, computed or waited)
     write_json(MINUTES, {**read_json(MINUTES), lesson: {"seconds": round(seconds), "factor": round(factor(), 2)}})

@@ -1,4 +1,4 @@
-"""Running text to train a language model on: what is read, what is held out, and windows of it as batches."""
+"""Splits running text into a training and a validation part for a language model, and draws batches of windows."""
 
 import hashlib
 import lzma
@@ -17,18 +17,18 @@ from course_lib.byte_pairs import BytePairs
 from course_lib.files import DATA, read_text
 
 REFERENCE = DATA / "python_reference" / "topics.txt.xz"
-BLANK = r"\n\s*\n"  # lines, one or more
-RUN = 8  # words; a run of as many that stands in both parts counts as overlap
-CHAPTER = 5_000  # characters, about, of what a text without topics is cut into
-SHORTEST = 1_000  # characters of either part
+BLANK = r"\n\s*\n"  # one or more blank lines
+RUN = 8  # words; a run of this length that is in both parts counts as overlap
+CHAPTER = 5_000  # characters, about, per chapter of a text without topics
+SHORTEST = 1_000  # characters that each part needs
 
 
 @dataclass(frozen=True)
 class TextCorpus:
-    """A text to train on, and one to validate on.
+    """A text for training and one for validation.
 
     Args:
-        dropped: share of the characters that were left out, as paragraphs that had stood before.
+        dropped: share of the characters left out, because their paragraph had occurred before.
     """
 
     train: str
@@ -42,7 +42,7 @@ class TextCorpus:
 
     @cached_property
     def overlap(self) -> float:
-        """The share of the validation text's runs of eight words that stand in the training text, too."""
+        """The share of the validation text's runs of eight words that also occur in the training text."""
         runs = runs_of_words(self.validation)
         return len(runs & runs_of_words(self.train)) / max(1, len(runs))
 
@@ -53,9 +53,9 @@ def runs_of_words(text: str) -> set[tuple[str, ...]]:
 
 
 def split(topics: Mapping[str, str], held_out: Collection[str]) -> TextCorpus:
-    """Each paragraph once, where it stands first; then the topics that are held out for validation, and the others.
+    """Keeps each paragraph where it first occurs, then holds out the topics `held_out` for validation.
 
-    In this order: topics repeat each other, and a paragraph in both parts would be known by heart.
+    Topics repeat each other, so without the first step a model would know validation paragraphs from training.
 
     Raises:
         ValueError: a part has fewer than 1,000 characters.
@@ -72,8 +72,8 @@ def split(topics: Mapping[str, str], held_out: Collection[str]) -> TextCorpus:
     for name, text in (("training", train), ("validation", validation)):
         if len(text) < SHORTEST:
             raise ValueError(
-                f"{len(text):,} characters are left for {name}; {SHORTEST:,} are wanted, and some 100,000 in all are "
-                "what a model can learn from. The text is cut at blank lines, and repeated paragraphs count once"
+                f"{len(text):,} characters are left for {name}; it needs at least {SHORTEST:,}, and a model needs some "
+                "100,000 in all to learn from. The text is split at blank lines, and repeated paragraphs count once"
             )
     kept = len(train) + len(validation)
     return TextCorpus(train, validation, max(0.0, 1 - kept / sum(map(len, topics.values()))))
@@ -81,7 +81,7 @@ def split(topics: Mapping[str, str], held_out: Collection[str]) -> TextCorpus:
 
 @lru_cache(maxsize=1)
 def python_reference() -> TextCorpus:
-    """The language reference of Python 3.11: 79 topics, of which each paragraph is read once."""
+    """Returns the language reference of Python 3.11: 79 topics, with each paragraph once."""
     topics = lzma.decompress(REFERENCE.read_bytes()).decode().split("\f")[1:]
     by_name = dict(topic.split("\n", 1) for topic in topics)
     return split(by_name, {name for name in by_name if zlib.crc32(name.encode()) % 10 == 2})  # as in `corpus.part`
@@ -89,22 +89,22 @@ def python_reference() -> TextCorpus:
 
 @lru_cache(maxsize=1)
 def topics() -> dict[str, str]:
-    """The 79 topics of `python_reference` by name, each whole: topics repeat each other."""
+    """Returns the 79 topics of `python_reference` by name, each with all its paragraphs, also repeated ones."""
     found = lzma.decompress(REFERENCE.read_bytes()).decode().split("\f")[1:]
     return dict(topic.split("\n", 1) for topic in found)
 
 
 @lru_cache(maxsize=4)
 def vocabulary(corpus: TextCorpus, size: int = 1024) -> BytePairs:
-    """The byte pairs of its training text."""
+    """Returns the byte pairs that the training text gives."""
     return BytePairs.train(corpus.train, size)
 
 
 def from_text(path: str | Path) -> TextCorpus:
-    """Your own text, a file in UTF-8 (or UTF-16 with a byte-order mark), as a corpus like `python_reference`.
+    """Reads your own text, in UTF-8 or in UTF-16 with a byte-order mark, into a corpus like `python_reference`.
 
-    It is cut between paragraphs (blank lines) into chapters of about 5,000 characters; of each ten the second is for
-    validation. Raises ValueError if it is empty, too short, or in another encoding.
+    It is split at blank lines into chapters of about 5,000 characters; the second of every ten is for validation.
+    Raises ValueError if the text is empty, too short, or in another encoding.
     """
     text = read_text(Path(path))
     if not text.strip():
@@ -122,22 +122,25 @@ def from_text(path: str | Path) -> TextCorpus:
 
 
 class Windows:
-    """Windows of a text at places drawn anew each time, as batches (batch, length + 1): what is read, and what follows.
+    """Draws batches (batch, length + 1) of windows of a text, at new random positions each time.
 
     Args:
         numbers: the text's tokens.
         length: tokens that the model reads at once; the window has one more, the last to be predicted.
-        batches: how many one pass has.
+        batches: number of batches in one pass.
     Raises:
         ValueError: the text is shorter than a window, or a number is not positive.
     """
 
     def __init__(self, numbers: Sequence[int], length: int, batch_size: int, batches: int = 100):
         if min(length, batch_size, batches) < 1:
-            raise ValueError(f"length {length}, batch_size {batch_size}, batches {batches}: each must be at least 1")
+            raise ValueError(
+                f"length is {length}, batch_size {batch_size} and batches {batches}; each must be at least 1"
+            )
         if len(numbers) <= length:
             raise ValueError(
-                f"the text has {len(numbers)} tokens, and a window {length} + 1; give a longer text or a shorter length"
+                f"the text has {len(numbers)} tokens, but a window has {length} + 1; give a longer text or a shorter "
+                "length"
             )
         self.numbers = torch.tensor(numbers)
         self.length, self.batch_size, self.batches = length, batch_size, batches

@@ -1,8 +1,8 @@
-"""Toy French: a grammar that writes English-French sentence pairs with exact word alignments.
+"""Toy French is a grammar that writes English-French sentence pairs with exact word alignments.
 
-The grammar knows which English word each French word comes from, so what a translator should look at
-is known beforehand. Links come in two strengths (Och & Ney 2003): *sure*, this word translates that one,
-and *possible*, for function words without a counterpart of their own. Every sure link is possible too.
+The grammar knows which English word each French word comes from, so we know in advance where a translator
+should look. A link is *sure* if one word translates the other; it is *possible* for function words without a
+counterpart of their own (Och & Ney 2003). Every sure link is also possible.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ Links = frozenset[tuple[int, int]]
 
 @dataclass(frozen=True)
 class Pronoun:
-    """Where *it* stands, what it refers to, and the noun of the other gender it could be mistaken for."""
+    """Positions of *it* in both sentences, of the noun it refers to, and of the other noun, of the other gender."""
 
     source: int
     target: int
@@ -92,11 +92,11 @@ AFTER_NOUN = {
     "white": ("blanc", "blanche", "blancs", "blanches"),
     "red": ("rouge", "rouge", "rouges", "rouges"),
 }
-STATES = {  # what is said of *it* tells which of two nouns it is
+STATES = {  # the adjective decides which of two nouns *it* refers to
     "animal": {"tired": ("fatigué", "fatiguée"), "hungry": ("affamé", "affamée")},
     "place": {"wide": ("large", "large"), "long": ("long", "longue"), "narrow": ("étroit", "étroite")},
 }
-# he runs, they run, il court, ils courent
+# the forms of he runs, they run, il court, ils courent
 RUN = ("runs", "run", "court", "courent")
 RUN_OF_MACHINES = ("runs", "run", "marche", "marchent")
 INTRANSITIVE = [
@@ -121,7 +121,7 @@ FRENCH_VOWELS = tuple("aeiouéîh")  # every h of this lexicon is silent
 
 
 class Dice:
-    """Random choices out of one `torch.Generator`, drawn in blocks because single draws are slow."""
+    """Makes random choices with one `torch.Generator`; it draws numbers in blocks, since single draws are slow."""
 
     def __init__(self, seed: int):
         self.generator = torch.Generator().manual_seed(seed)
@@ -163,14 +163,14 @@ def join(*phrases: Phrase) -> Phrase:
 
 
 def word(english: str, *french: str, tags: Sequence[str] = ()) -> Phrase:
-    """One English word and the French word or words that translate it together."""
+    """Makes a phrase of one English word and the French word or words that translate it together."""
     return Phrase((english,), french, tuple((f, 0) for f in range(len(french))), tags=frozenset(tags))
 
 
 def noun_phrase(
     noun: Noun, article: str = "the", before: str = "", after: str = "", plural: bool = False, mark: str = ""
 ) -> Phrase:
-    """*the small black cat*, *le petit chat noir*: article, adjectives and noun, all agreeing."""
+    """Makes a noun phrase with agreeing article and adjectives: *the small black cat*, *le petit chat noir*."""
     form = 2 * plural + noun.feminine
     name = noun.french[plural]
     english = {"article": {"this": "these"}.get(article, article) if plural else article}
@@ -214,7 +214,7 @@ DID_NOT_CROSS = Phrase(
 
 
 def pronoun_clause(antecedent: Noun, state: str) -> Phrase:
-    """*because it was tired*: the gender of *il* or *elle*, and of what follows, is the antecedent's."""
+    """Makes *because it was tired*; *il* or *elle* and the adjective have the gender of the antecedent."""
     adjective = STATES[antecedent.kind][state][antecedent.feminine]
     it = word("it", "elle" if antecedent.feminine else "il", tags=["pronoun", "several meanings"])
     return join(word("because", "parce", "que"), it, word("was", "était"), word(state, adjective))
@@ -226,7 +226,7 @@ def _before_vowel(words: Sequence[str], forms: dict[str, str], vowels: tuple[str
 
 
 def finish(phrase: Phrase) -> SentencePair:
-    """The phrase as a sentence pair, with *an* for *a*, *l'* for *le*, and so on, before vowels."""
+    """Turns a phrase into a sentence pair; before vowels, *a* becomes *an*, *le* becomes *l'*, and so on."""
     english = _before_vowel(phrase.english, {"a": "an"}, tuple("aeiou"))
     french = _before_vowel(phrase.french, BEFORE_VOWEL, FRENCH_VOWELS)
     tags = phrase.tags | ({"elision"} if any(word.endswith("'") for word in french) else set())
@@ -239,7 +239,7 @@ def finish(phrase: Phrase) -> SentencePair:
     return SentencePair(english, french, sure, sure | frozenset(phrase.possible), tags, pronoun)
 
 
-# What can be added to a clause, at how many English words, and what must be there already.
+# What can be added to a clause, how many English words it costs, and what it needs or excludes.
 COST = {"negation": 2, "object": 2, "place": 3, "short relative": 2, "long relative": 4}
 COST |= {f"{noun} {side}": 1 for noun in ("subject", "object", "place") for side in ("before", "after")}
 NEEDS = {f"{noun} {side}": noun for noun in ("object", "place") for side in ("before", "after")}
@@ -247,7 +247,7 @@ EXCLUDES = {"short relative": "long relative", "long relative": "short relative"
 
 
 def _extras(dice: Dice, words: int, given: Sequence[str] = (), never: Sequence[str] = ()) -> set[str]:
-    """Random additions that together cost exactly that many words."""
+    """Draws additions that together cost exactly that many words."""
     while True:
         chosen, rest = set(given), words
         while rest:
@@ -290,7 +290,7 @@ def _place(dice: Dice, extras: set[str]) -> list[Phrase]:
 
 
 def _relative(dice: Dice, extras: set[str], intransitive: Sequence, plural: bool) -> list[Phrase]:
-    """*that sleeps*, *that sees the dog* (qui) or *that the dog sees* (que)."""
+    """Draws a relative clause such as *that sleeps*, *that sees the dog* (qui) or *that the dog sees* (que)."""
     tags = ["relative clause", "several meanings"]
     if "short relative" in extras:
         return [word("that", "qui", tags=tags), verb_phrase(dice.pick(intransitive), plural)]
@@ -304,7 +304,7 @@ def _relative(dice: Dice, extras: set[str], intransitive: Sequence, plural: bool
 
 
 def _fragment(dice: Dice, length: int) -> Phrase:
-    """A noun phrase alone, *the black cat*: 2 words and its additions."""
+    """Draws a noun phrase alone, such as *the black cat*: 2 words and its additions."""
     extras = _extras(dice, length - 2, never=["negation", "object", "short relative", "long relative"])
     noun, _ = _some_noun_phrase(dice, dice.pick(ANIMALS), "subject", extras)
     return join(noun, *_place(dice, extras))
@@ -314,7 +314,7 @@ SHORTEST = 3
 
 
 def _clause(dice: Dice, length: int) -> Phrase:
-    """Subject and verb (3 words) and additions."""
+    """Draws a clause: subject and verb (3 words) and additions."""
     extras = _extras(dice, length - SHORTEST)
     machine = not extras & {"object", "long relative"} and dice.random() < 0.2
     intransitive = [RUN_OF_MACHINES] if machine else INTRANSITIVE
@@ -331,7 +331,7 @@ SHORTEST_PRONOUN_CLAUSE = 11
 
 
 def _pronoun_clause(dice: Dice, length: int) -> Phrase:
-    """*the chicken did not cross the road because it was tired* (11 words) and additions."""
+    """Draws a clause such as *the chicken did not cross the road because it was tired*: 11 words and additions."""
     extras = _extras(dice, length - SHORTEST_PRONOUN_CLAUSE, given=["object"], never=["negation"])
     animal, place = dice.pick(ANIMALS), dice.pick(PLACES)
     while animal.feminine == place.feminine:
@@ -363,14 +363,14 @@ def _clauses(dice: Dice, length: int) -> Phrase:
 
 
 def sentence(dice: Dice, length: int) -> SentencePair:
-    """A random sentence pair of exactly `length` English words (3 or more)."""
+    """Draws a sentence pair with exactly `length` English words, 3 or more."""
     if length < SHORTEST:
-        raise ValueError(f"a sentence of {length} words was asked for; the grammar's shortest has {SHORTEST}")
+        raise ValueError(f"length is {length}; it must be at least {SHORTEST} words, the grammar's shortest sentence")
     if length <= 6 and dice.random() < 0.2:
         return finish(_fragment(dice, length))
     if length < SHORTEST_PRONOUN_CLAUSE or dice.random() > 0.25:
         return finish(_clauses(dice, length))
-    # What the pronoun clause leaves is nothing, or a conjunction and a clause of 3 or more.
+    # The pronoun clause leaves 0 words, or at least 4: a conjunction and a clause of 3 or more.
     inner = dice.pick(n for n in range(11, min(length, 20) + 1) if length - n == 0 or length - n >= 4)
     clause = _pronoun_clause(dice, inner)
     if inner == length:
@@ -381,7 +381,7 @@ def sentence(dice: Dice, length: int) -> SentencePair:
 
 
 def growing_sentence(seed: int, longest: int) -> list[SentencePair]:
-    """A sentence that gets longer: *the dog runs*, *the dog runs and a bee sings* …, up to `longest` words."""
+    """Draws a growing sentence, *the dog runs*, *the dog runs and a bee sings*, …, with up to `longest` words."""
     dice = Dice(seed)
     phrase, grown = _clause(dice, 3), []
     while len(phrase.english) <= longest:
@@ -418,15 +418,15 @@ DIFFICULTIES = ("lengths differ", "order changes", "morphology", "several meanin
 
 
 def difficulties(pair: SentencePair) -> list[list[str]]:
-    """For each target word of a pair of toy French, which of the four `DIFFICULTIES` of translation it meets.
+    """Returns, for each target word of a toy-French pair, the translation `DIFFICULTIES` that it meets.
 
-    Lengths differ: no source word is its own alone. Order changes: its link crosses another. Morphology: its form
-    depends on a noun. Several meanings: its source word has more than one translation.
+    Lengths differ if no source word belongs to this word alone, and order changes if its link crosses another. It
+    meets morphology if its form depends on a noun, and several meanings if its source word has several translations.
 
     >>> difficulties(RECURRING["the black cat"])
     [['morphology'], ['order changes'], ['order changes', 'morphology']]
     """
-    source = dict(pair.sure)  # of each target place
+    source = dict(pair.sure)  # target position: source position
     agreeing = {*ARTICLES, "these", "an", *BEFORE_NOUN, *AFTER_NOUN}.union(*STATES.values())
     met = []
     for t in range(len(pair.target)):

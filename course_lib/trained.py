@@ -1,6 +1,6 @@
-"""The trained model that a lesson reads: this run's, if it learned what the lesson speaks of; else the recorded one.
+"""Gives a lesson the trained model that it looks into: this run's, if it learned its task, or else the recorded one.
 
-The recorded one is a file of weights for each such model in data/models, which `make record` writes.
+`make record` writes the weights of each recorded model to a file in data/models.
 """
 
 import functools
@@ -17,21 +17,21 @@ from course_lib.training import course_seed
 
 MIME = "application/vnd.attention-measured.ability+json"
 FOLDER = DATA / "models"
-RECORDED = "recorded"  # given in place of a seed
+RECORDED = "recorded"  # used as a seed, it means the recorded weights
 
 
 class TrainedModel:
-    """A training that makes a model of a seed, and what the model must be able to do before it is read.
+    """A model that a lesson trains, and the ability it needs before the lesson looks into it.
 
-    Called with a seed it trains; called with `RECORDED` it reads the weights that `make record` kept. `seed` is which
-    of the two the lesson goes on with, once `checked` has found out.
+    Called with a seed, it trains; called with `RECORDED`, it reads the weights that `make record` kept. After
+    `checked`, `seed` says which of the two the lesson uses.
 
     Args:
-        train: the training, a function of a seed.
+        train: trains a model with a given seed.
         build: makes the untrained model.
-        ability: of a model, a share from 0 to 1.
-        what: what that is a share of, as in "100 % of the pronouns are right".
-        at_least: the share that is needed.
+        ability: measures a model, as a share from 0 to 1.
+        what: the rest of the sentence that reports the share, as in "100% of the pronouns are right".
+        at_least: the share that the model needs.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class TrainedModel:
         return model.eval()
 
     def hash(self) -> str:
-        """The fingerprint of today's training."""
+        """Returns the fingerprint of today's training code."""
         return fingerprint(self.train)
 
     def able(self, model: nn.Module) -> bool:
@@ -69,9 +69,9 @@ class TrainedModel:
             torch.save(kept, beside)
 
     def kept(self) -> dict:
-        """What `make record` kept: hash, seed, share, weights.
+        """Returns what `make record` kept: hash, seed, share, weights.
 
-        Raises LookupError if there is nothing, or in strict mode (the tests') if other code made it.
+        Raises LookupError if there is nothing or, in the tests' strict mode, if other code made it.
         """
         kept = torch.load(self.file, weights_only=True) if self.file.exists() else None
         stale = kept and kept["hash"] != self.hash()
@@ -81,12 +81,12 @@ class TrainedModel:
         return kept
 
     def recorded(self) -> nn.Module:
-        """The recorded model, for a lesson that does not train it."""
+        """Returns the recorded model, for a lesson that does not train it."""
         self.seed = RECORDED
         return self(RECORDED)
 
     def checked(self) -> nn.Module:
-        """Trains with the course's seed, says whether the model has learned it, and returns the one to go on with."""
+        """Trains with the course's seed, says whether the model learned its task, and returns the model to use."""
         kept, model = self.kept(), self.train(course_seed())
         share = float(self.ability(model))
         if share >= self.at_least:
@@ -95,8 +95,8 @@ class TrainedModel:
         else:
             self.seed = RECORDED
             said = (
-                f"**This run's model hasn't learned enough:** {share:.0%} of {self.what}; "
-                f"{self.at_least:.0%} are needed. What follows is shown with the recorded model ({kept['share']:.0%})."
+                f"**This run's model hasn't learned enough:** {share:.0%} of {self.what}, and {self.at_least:.0%} are "
+                f"needed. The rest of the lesson uses the recorded model ({kept['share']:.0%})."
             )
         record = {"model": self.__name__, "share": share, "at_least": self.at_least}
         display({MIME: record, "text/markdown": said, "text/plain": said.replace("*", "")}, raw=True)

@@ -1,4 +1,4 @@
-"""Training: Adam, a schedule of the learning rate, clipped gradients, label smoothing, a seed, a cache."""
+"""Trains models with Adam, a learning-rate schedule, gradient clipping and a seed, and keeps them in a cache."""
 
 import functools
 import math
@@ -23,15 +23,15 @@ from course_lib.processes import Progress
 
 @dataclass(frozen=True)
 class History:
-    """What a training run did.
+    """The history of a training run.
 
     Args:
-        loss: of each step's batch; for a translator cross-entropy in nats a word.
-        validation_accuracy: after each pass through the batches; for a translator the share of validation sentences
-            that it translates word for word.
-        validated_at: computing time of the training steps up to then, in seconds.
-        cpu_seconds: computing time of all training steps.
-        parameters: numbers in the model.
+        loss: the loss of each step's batch; for a translator, cross-entropy in nats per word.
+        validation_accuracy: the accuracy after each pass through the batches; for a translator, the share of
+            validation sentences that it translates without an error.
+        validated_at: CPU-seconds of all training steps before each validation.
+        cpu_seconds: CPU-seconds of all training steps.
+        parameters: number of parameters of the model.
     """
 
     loss: list[float]
@@ -42,7 +42,7 @@ class History:
 
 
 def course_seed() -> int:
-    """The seed of initialisation, batch order and dropout: `COURSE_SEED`, or 0."""
+    """Returns the seed of initialisation, batch order and dropout: `COURSE_SEED`, or 0."""
     return int(os.environ.get("COURSE_SEED", "0"))
 
 
@@ -50,7 +50,7 @@ Schedule = Callable[[torch.optim.Optimizer, int], LRScheduler]
 
 
 def _at_the_peak_if_alone(schedule: Schedule) -> Schedule:
-    """The schedule, but a single step is made at the optimizer's learning rate."""
+    """Changes a schedule so that a run of one step uses the optimizer's learning rate."""
 
     @functools.wraps(schedule)
     def whole(optimizer, steps):
@@ -61,23 +61,23 @@ def _at_the_peak_if_alone(schedule: Schedule) -> Schedule:
 
 @_at_the_peak_if_alone
 def one_cycle(optimizer: torch.optim.Optimizer, steps: int) -> LRScheduler:
-    """Up to the optimizer's learning rate in the first 30 % of the steps, down to almost 0 (Smith & Topin 2019).
+    """Raises the rate to the optimizer's over the first 30 % of the steps, then lowers it to almost 0.
 
-    A single step has the optimizer's learning rate, since almost 0 would teach nothing.
+    Source: Smith & Topin 2019. A run of one step uses the optimizer's rate, since almost 0 would teach nothing.
     """
     return OneCycleLR(optimizer, max_lr=optimizer.defaults["lr"], total_steps=steps)
 
 
 def constant(optimizer: torch.optim.Optimizer, steps: int) -> LRScheduler:
-    """The optimizer's learning rate at every step."""
+    """Keeps the optimizer's learning rate at every step."""
     return LambdaLR(optimizer, lambda step: 1.0)
 
 
 def inverse_square_root(optimizer: torch.optim.Optimizer, steps: int, *, warm_up: int) -> LRScheduler:
-    """rate_t = peak · min(t / w, √(w / t)) at step t = 1, 2, …: up in a line for w = `warm_up` steps, then down.
+    """Raises the rate linearly for w = `warm_up` steps, then lowers it: rate_t = peak · min(t / w, √(w / t)).
 
-    Vaswani et al. 2017, equation 3, where the peak is 1 / √(d_model · w); here it is the optimizer's learning rate.
-    Raises ValueError: `warm_up` is not positive.
+    Steps count from t = 1. Source: Vaswani et al. 2017, equation 3. The paper's peak is 1 / √(d_model · w); here the
+    peak is the optimizer's learning rate. Raises ValueError if `warm_up` is not positive.
     """
     if warm_up < 1:
         raise ValueError(f"warm_up is {warm_up}; it must be at least 1 step (use `constant` for no warm-up)")
@@ -91,15 +91,15 @@ def cross_entropy(
     *,
     smoothing: float = 0.0,
 ) -> Float[Tensor, ""]:
-    """−Σ_v q(v) log p(v) in nats, averaged over the words where the mask is True.
+    """Computes −Σ_v q(v) log p(v) in nats, averaged over the words where the mask is True.
 
-    q is 1 at the correct word; with label smoothing ε it is 1 − ε there, and ε / V more at each of the V words
-    (Szegedy et al. 2016, section 7; Vaswani et al. 2017, section 5.4, use ε = .1).
+    q is 1 at the correct word and 0 elsewhere. Label smoothing ε multiplies q by 1 − ε and adds ε / V at each of the
+    V words (Szegedy et al. 2016, section 7; Vaswani et al. 2017, section 5.4, use ε = 0.1).
 
     Raises:
         TypeError: the mask is not boolean.
-        ValueError: words or mask of another shape, a number that is none of the V words' (under the mask, too), a mask
-            without any True, or an ε outside 0 to 1.
+        ValueError: words or mask do not fit the logits, a word's number is not from 0 to V − 1 (even where the mask is
+            False), the mask is False everywhere, or ε is not from 0 to 1.
 
     >>> cross_entropy(torch.zeros(1, 4), torch.tensor([2]), smoothing=0.1).item() == torch.tensor(4.0).log().item()
     True
@@ -107,7 +107,7 @@ def cross_entropy(
     if words.shape != logits.shape[:-1]:
         raise ValueError(
             f"the words have the shape {tuple(words.shape)} and the logits {tuple(logits.shape)}; each word needs the "
-            "logits of its own position, so the two must agree in all axes but the logits' last"
+            "logits of its own position, so the two shapes must agree in all axes but the logits' last"
         )
     if words.numel() and not 0 <= words.min() <= words.max() < logits.shape[-1]:
         raise ValueError(
@@ -130,19 +130,19 @@ def cross_entropy(
 
 
 def translation_loss(model: nn.Module, batch: Batch, smoothing: float = 0.0) -> Float[Tensor, ""]:
-    """Cross-entropy a target word (with `<eos>`), under teacher forcing."""
+    """Computes the cross-entropy per target word (with `<eos>`), with teacher forcing."""
     logits, _ = model(batch.source, batch.source_mask, batch.target_input)
     return cross_entropy(logits, batch.target_output, batch.target_mask, smoothing=smoothing)
 
 
 def next_token_loss(model: nn.Module, window: Int[Tensor, "batch window"]) -> Float[Tensor, ""]:
-    """Cross-entropy a token: each is predicted from those before it, all in one pass (Bengio et al. 2003)."""
+    """Computes the cross-entropy per token: one pass predicts each from those before it (Bengio et al. 2003)."""
     logits, _ = model(window[:, :-1])
     return cross_entropy(logits, window[:, 1:])
 
 
 class _Given:
-    """What a training is given to call; in the fingerprint it is as it was before that."""
+    """A function that `train` calls; its fingerprint is taken before `train` can change it."""
 
     def __init__(self, call: Callable):
         self.call, self.fingerprint = call, fingerprint(type(call), call)
@@ -152,7 +152,7 @@ class _Given:
 
 
 class _GivenBatches(_Given):
-    """Raises ValueError: there are none."""
+    """The batches that `train` calls; raises ValueError if a call gives none."""
 
     def __call__(self, generator: torch.Generator) -> Iterator:
         some = False
@@ -167,7 +167,7 @@ class _GivenBatches(_Given):
 
 
 def _with_what_is_given(train: Callable) -> Callable:
-    """`train`, which notices when there are no batches, and keeps nothing that it could not find again."""
+    """Makes `train` refuse a call without batches, and delete cache files that it could never find again."""
 
     @functools.wraps(train)
     def careful(build, batches, loss, **settings):
@@ -180,7 +180,7 @@ def _with_what_is_given(train: Callable) -> Callable:
     return careful
 
 
-@torch.enable_grad()  # it may be called by a measurement, which needs no gradients
+@torch.enable_grad()  # a measurement without gradients may call it
 @_with_what_is_given
 def train(
     build: Callable[[], nn.Module],
@@ -196,27 +196,27 @@ def train(
     seed: int | None = None,
     label: str = "training",
 ) -> tuple[nn.Module, History]:
-    """Builds a model and trains it, with Adam (Kingma & Ba 2015) if not told otherwise; or takes it from the cache.
+    """Builds a model and trains it, or reads it from the cache.
 
-    Gradients are clipped to the norm `clip` (Pascanu et al. 2013). A GPU is used if there is one.
+    Gradients are clipped to the norm `clip` (Pascanu et al. 2013). Training uses a GPU if there is one.
 
     Args:
-        build: makes the untrained model; called after the seed is set, so it decides the first weights too.
-        batches: `batches(generator)` draws some; called again whenever they are used up, until `steps` are done.
-            A batch is a tensor or has a method `to(device)`, or is a tuple of such.
-        loss: of the model on a batch, to be lowered.
-        learning_rate: its peak, which the `schedule` leads to and away from.
-        optimizer: made from the parameters and the learning rate, `lr`.
-        validate: measured on the model after each pass through `batches`; its time does not count.
-        seed: `course_seed()` if not given.
-        label: what the progress bar calls it.
+        build: makes the untrained model. It is called after the seed is set, so the seed decides the first weights.
+        batches: `batches(generator)` draws one pass of batches. `train` calls it again after each pass, until `steps`
+            are done. A batch is a tensor, an object with a method `to(device)`, or a tuple of these.
+        loss: computes the loss of the model on a batch.
+        learning_rate: the highest rate of the `schedule`.
+        optimizer: takes the parameters and the learning rate `lr`; Adam by default (Kingma & Ba 2015).
+        validate: measures the model after each pass through `batches`; its time does not count.
+        seed: `course_seed()` by default.
+        label: the name in the progress bar.
     Returns:
-        the model, on the CPU and in evaluation mode, and its history. The same call again, with the same code
-        and the same values in all that it uses, is read from the cache; where something can't be looked into,
-        such as an open file, a warning says so, and it is trained again.
+        The model, on the CPU and in evaluation mode, and its history. A second call with the same code and the same
+        values reads both from the cache. If a value cannot be compared, such as an open file, a warning says so and
+        the model is trained again.
     Raises:
-        ValueError: `steps` is not positive, or a call of `batches` gives none.
-        FloatingPointError: the loss is no longer finite.
+        ValueError: `steps` is not positive, or a call of `batches` gives no batch.
+        FloatingPointError: the loss is NaN or infinite.
     """
     if steps < 1:
         raise ValueError(f"steps is {steps}; it must be at least 1")
@@ -285,11 +285,13 @@ def fit(
     seed: int | None = None,
     label: str = "training",
 ) -> tuple[nn.Module, History]:
-    """`train` for a translator: teacher forcing on the corpus, `epochs` times all of it, validated after each.
+    """Trains a translator with teacher forcing on all pairs of the corpus, `epochs` times, and validates each time.
+
+    `smoothing` is that of `cross_entropy`; the other arguments are those of `train`.
 
     Raises:
         ValueError: `epochs` is not positive, or the corpus has no pairs to train on.
-        FloatingPointError: the loss is no longer finite.
+        FloatingPointError: the loss is NaN or infinite.
     """
     if epochs < 1:
         raise ValueError(f"epochs is {epochs}; it must be at least 1")
@@ -311,7 +313,7 @@ def fit(
 
 
 def validation_accuracy(model: nn.Module, corpus: Corpus) -> float:
-    """Share of the validation sentences that greedy decoding translates word for word."""
+    """Returns the share of validation sentences that greedy decoding translates without an error."""
     written = [translation.tokens for translation in greedy(model, corpus, [p.source for p in corpus.validation])]
     return sentence_accuracy(written, corpus.validation)
 

@@ -1,7 +1,7 @@
-"""WordPiece (Schuster & Nakajima 2012) as BERT has it (Devlin et al. 2019): known pieces of words, the longest first.
+"""WordPiece (Schuster & Nakajima 2012) as in BERT (Devlin et al. 2019): splits words into known pieces, longest first.
 
-A piece that goes on with a word begins with ##. A text loses capitals, accents and control characters; a sign of
-punctuation, and a Chinese character, is a word of its own.
+A piece that continues a word begins with ##. A text loses capitals, accents and control characters. Each punctuation
+sign and each Chinese character is a word of its own.
 """
 
 import re
@@ -20,7 +20,7 @@ ASCII_SIGNS = r"!-/:-@\[-`{-~"
 
 
 def words(text: str) -> list[str]:
-    """The text in small letters without accents, cut at white space and around signs.
+    """Splits the text, in lower case and without accents, at white space and around signs.
 
     >>> words("Déjà vu, isn't it?")
     ['deja', 'vu', ',', 'isn', "'", 't', 'it', '?']
@@ -40,10 +40,10 @@ def _is_sign(sign: str) -> bool:
 
 
 class WordPieces:
-    """Numbers for the pieces of words, in the order of a vocabulary file.
+    """Maps the pieces of words to numbers, in the order of a vocabulary file.
 
     Args:
-        pieces: among them [PAD], [UNK], [CLS], [SEP].
+        pieces: all pieces, including [PAD], [UNK], [CLS] and [SEP].
     Raises:
         ValueError: one of these four is missing.
 
@@ -57,21 +57,21 @@ class WordPieces:
         self.number_of = {piece: number for number, piece in enumerate(self.pieces)}
         missing = [piece for piece in (PADDING, UNKNOWN, START, END) if piece not in self.number_of]
         if missing:
-            raise ValueError(f"the {len(self.pieces)} pieces are without {', '.join(missing)}; BERT's has them")
+            raise ValueError(f"the {len(self.pieces)} pieces lack {', '.join(missing)}; BERT's vocabulary has them")
 
     def __len__(self) -> int:
         return len(self.pieces)
 
     @classmethod
     def load(cls, folder: Path | str) -> "WordPieces":
-        """The vocabulary of a BERT-shaped model: `vocab.txt` in its folder, a piece a line."""
+        """Reads the vocabulary of a BERT-shaped model: `vocab.txt` in its folder, one piece per line."""
         file = Path(folder) / "vocab.txt"
         if not file.is_file():
-            raise FileNotFoundError(f"there is no {file}; a BERT-shaped model has its vocabulary there, a piece a line")
+            raise FileNotFoundError(f"there is no {file}; it must hold the model's vocabulary, one piece per line")
         return cls(file.read_text(encoding="utf-8").removesuffix("\n").split("\n"))
 
     def split(self, text: str) -> list[str]:
-        """The pieces of the text; of each word the longest that is known, then the longest of the rest."""
+        """Splits each word of the text: first the longest known piece, then the longest of the rest."""
         return [piece for word in words(text) for piece in self._split_word(word)]
 
     def _split_word(self, word: str) -> list[str]:
@@ -88,14 +88,14 @@ class WordPieces:
         return found
 
     def encode(self, text: str, longest: int | None = None) -> list[int]:
-        """The numbers of [CLS], the pieces and [SEP]; with `longest`, pieces at the end are left out for it."""
+        """Returns the numbers of [CLS], the pieces and [SEP]; `longest` limits them by leaving out the last pieces."""
         found = self.split(text)[: None if longest is None else max(longest - 2, 0)]
         return [self.number_of[piece] for piece in (START, *found, END)]
 
     def batch(
         self, texts: Sequence[str], longest: int | None = None
     ) -> tuple[Int[Tensor, "batch n"], Bool[Tensor, "batch n"]]:
-        """The numbers of each text in a row, filled up with [PAD], and where they are not [PAD].
+        """Returns the numbers of each text, one row per text, padded with [PAD], and a mask that is False at [PAD].
 
         >>> WordPieces(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a"]).batch(["a a", ""])[0]
         tensor([[2, 4, 4, 3],

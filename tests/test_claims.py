@@ -85,7 +85,7 @@ def test_what_cannot_be_tested_says_what_evidence_it_would_take(shown):
     verdict(CLAIM, {}, kind="cannot be tested", limits="two brains and a ruler")
     assert shown[0][MIME]["verdict"] == "cannot be tested"
     assert "two brains and a ruler" in shown[0]["text/plain"] and "two brains" in shown[0]["text/html"]
-    with pytest.raises(ValueError, match="what evidence it would take"):
+    with pytest.raises(ValueError, match="what evidence a test would take"):
         verdict(CLAIM, {}, kind="cannot be tested")
 
 
@@ -106,8 +106,8 @@ def test_every_kind_draws_a_box(shown, kind):
         ({"as_said": "open('f')"}, ValueError, "uses 'open'; the figures are x"),
         ({"as_said": "x"}, TypeError, "the condition 'x' gives 1; it must be a comparison"),
         ({"as_said": "x > 1", "within": "x + 1", "limits": "some"}, TypeError, "'x . 1' gives 2"),
-        ({"within": "x > 0"}, ValueError, "`within` and its `limits` in words belong together"),
-        ({"limits": "some"}, ValueError, "`within` and its `limits` in words belong together"),
+        ({"within": "x > 0"}, ValueError, "give both a condition `within` and its `limits`"),
+        ({"limits": "some"}, ValueError, "give both a condition `within` and its `limits`"),
     ],
 )
 def test_a_box_that_cannot_be_computed_is_refused(shown, arguments, error, message):

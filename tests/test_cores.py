@@ -128,7 +128,7 @@ def test_a_window_must_be_positive():
 
 @pytest.mark.parametrize("name", ["tiles", "linear"])
 def test_weights_that_are_not_there_cannot_be_dropped(name):
-    with pytest.raises(ValueError, match=r"dropout is 0\.1; this core has no weights to drop"):
+    with pytest.raises(ValueError, match=r"dropout is 0\.1; it must be 0, since this core has no weights"):
         CORES[name](*drawn(3, 3), dropout=0.1)
 
 

@@ -75,12 +75,12 @@ def test_gold_links_themselves_have_no_error(corpus):
 
 @pytest.mark.parametrize("link", [(3, 0), (0, 3), (-1, 0), (0, -1)])
 def test_a_link_outside_the_sentence_pair_is_refused(link):
-    with pytest.raises(ValueError, match=r"\(target, source\) lies outside the sentence pair un deux trois"):
+    with pytest.raises(ValueError, match=r"\(target, source\) is outside the sentence pair un deux trois"):
         alignment_error_rate([{link}], [pair("un deux trois", sure={(0, 0)})])
 
 
 def test_without_gold_there_is_no_alignment_error_rate():
-    with pytest.raises(ValueError, match="no gold links are known"):
+    with pytest.raises(ValueError, match="has no gold links"):
         alignment_error_rate([{(0, 0)}], [pair("un deux")])
 
 
@@ -276,7 +276,7 @@ def test_a_model_in_training_is_measured_without_dropout_and_gets_no_gradients()
 
 @pytest.mark.parametrize("text", ["", "a"])
 def test_of_fewer_than_two_tokens_there_is_nothing_to_predict(text):
-    with pytest.raises(ValueError, match=f"the text has {len(text)} tokens; two are needed, one to predict the other"):
+    with pytest.raises(ValueError, match=f"the text has {len(text)} tokens; it needs at least 2"):
         bits_per_character(LANGUAGE_MODELS["recurrent"](8), text, TOKENS)
 
 
@@ -286,7 +286,7 @@ def test_of_fewer_than_two_tokens_there_is_nothing_to_predict(text):
 @pytest.mark.parametrize("measure", [sentence_accuracy, corpus_bleu, alignment_error_rate])
 def test_numbers_that_do_not_match_and_nothing_at_all_are_refused(measure):
     gold = [pair("un", sure={(0, 0)})]
-    with pytest.raises(ValueError, match="2 translations for 1 sentence pairs; one for each is wanted"):
+    with pytest.raises(ValueError, match="there are 2 translations for 1 sentence pairs; give one"):
         measure([[], []], gold)
-    with pytest.raises(ValueError, match="nothing to measure"):
+    with pytest.raises(ValueError, match="no sentence pair was given"):
         measure([], [])

@@ -220,7 +220,7 @@ def test_an_empty_sentence_is_named():
 def test_padding_before_a_word_is_refused():
     model = EncoderDecoder(10, 10, hidden_size=4)
     source = torch.tensor([[0, 0, 5, 6]])
-    with pytest.raises(ValueError, match="a word stands behind padding"):
+    with pytest.raises(ValueError, match="a word comes after padding"):
         model.encode(source, source != 0)
 
 

@@ -77,5 +77,5 @@ def test_a_question_has_the_answer_that_stands_there(seed, part):
 
 @pytest.mark.parametrize("objects", [0, 10, -1])
 def test_more_digits_than_cells_are_refused(objects):
-    with pytest.raises(ValueError, match=f"{objects} objects do not fit: there are 9 cells"):
+    with pytest.raises(ValueError, match=f"objects is {objects}; it must be from 1 to 9"):
         drawn(0, 2, "train", objects)

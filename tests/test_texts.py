@@ -98,7 +98,7 @@ def test_a_paragraph_goes_where_it_stands_first(topics, held_out):
         assert corpus.dropped == pytest.approx(1 - len(seen) / count, abs=0.01)
     else:
         name = "validation" if wanted[False] else "training"
-        with pytest.raises(ValueError, match=f"^0 characters are left for {name}; 1,000 are wanted"):
+        with pytest.raises(ValueError, match=f"^0 characters are left for {name}; it needs at least 1,000"):
             split(texts, held_out)
 
 
@@ -198,7 +198,9 @@ def test_an_empty_file_is_refused(file, content):
 )
 def test_a_file_that_leaves_too_little_is_refused(file, text, left):
     file.write_text(text, encoding="utf-8")
-    advice = "1,000 are wanted, and some 100,000 .* cut at blank lines, and repeated paragraphs count once"
+    advice = (
+        "it needs at least 1,000, and a model needs some 100,000 .* at blank lines, and repeated paragraphs count once"
+    )
     with pytest.raises(ValueError, match=f"own.txt: {left}; {advice}"):
         from_text(file)
 
@@ -274,7 +276,7 @@ def test_the_generator_decides_and_each_pass_is_drawn_anew():
 
 @pytest.mark.parametrize("count", [0, 1, 8])
 def test_a_text_shorter_than_a_window_is_refused(count):
-    with pytest.raises(ValueError, match=rf"the text has {count} tokens, and a window 8 \+ 1; give a longer text"):
+    with pytest.raises(ValueError, match=rf"the text has {count} tokens, but a window has 8 \+ 1; give a longer text"):
         Windows(range(count), 8, 2)
     assert drawn(Windows(range(9), 8, 1, batches=1))[0].tolist() == [[*range(9)]]
 
@@ -282,7 +284,7 @@ def test_a_text_shorter_than_a_window_is_refused(count):
 @pytest.mark.parametrize("numbers", [(0, 2, 2), (4, 0, 2), (4, 2, 0)])
 def test_windows_of_no_size_are_refused(numbers):
     with pytest.raises(
-        ValueError, match="length {}, batch_size {}, batches {}: each must be at least 1".format(*numbers)
+        ValueError, match="length is {}, batch_size {} and batches {}; each must be at least 1".format(*numbers)
     ):
         Windows(range(9), *numbers)
 

@@ -171,7 +171,7 @@ def numbered_and_united(proposed, sure, possible):
     return torch.tensor((len(A) + len(S) - len(A & S) - len(A & P)) / (len(A) + len(S)))
 
 
-@wrong("alignment_error", "each sentence counts alike, whatever its length")
+@wrong("alignment_error", "each sentence counts equally, whatever its length")
 def averages_sentences(proposed, sure, possible):
     return np.mean([link_by_link([A], [S], [P]) for A, S, P in zip(proposed, sure, possible, strict=True)])
 
@@ -245,7 +245,7 @@ def with_the_librarys_softmax(scores, states, lengths):
     return mix(weights, states), weights
 
 
-@wrong("every_step", "large scores overflow")
+@wrong("every_step", "the exponentials overflow or round to 0")
 def exponentials_over_their_sum(scores, states, mask):
     powers = scores.exp() * mask[:, None]
     weights = powers / powers.sum(-1, keepdim=True)
@@ -313,7 +313,7 @@ def empties_the_callers_list(proposed, sure, possible):
 # ---- written from the text alone ----
 
 wrong_value("first_weights", [1.25, 0.33, -0.58], "the scores are divided by their sum")
-wrong_value("first_weights", [4.48, 1.49, 0.5], "the powers are not divided by their sum")
+wrong_value("first_weights", [4.48, 1.49, 0.5], "the exponentials are not divided by their sum")
 
 
 @wrong("additive_score", "the tanh is taken before the sum")
@@ -323,15 +323,15 @@ def score_of_a_sum_of_tanhs(query, keys, W_s, W_h, v):
     return (a[:, None] + b) @ v
 
 
-@wrong("additive_score", "the softmax is taken already")
+@wrong("additive_score", "a softmax is applied to the scores")
 def score_already_softmaxed(query, keys, W_s, W_h, v):
     hidden = torch.tanh((query @ W_s.T).unsqueeze(1) + keys @ W_h.T)
     return torch.softmax(torch.einsum("bka,a->bk", hidden, v), dim=-1)
 
 
-wrong_value("padded_weights", [0.69, 0.23, 0.0], "the padding has taken its share already")
+wrong_value("padded_weights", [0.69, 0.23, 0.0], "the padding has already taken its share")
 wrong_value("padded_weights", [0.69, 0.23, 0.08], "the padding is not left out")
-wrong_value("padded_weights", [0.64, 0.21, 0.14], "the padding's score is taken to be 0")
+wrong_value("padded_weights", [0.64, 0.21, 0.14], "the padding's score is set to 0")
 
 
 @wrong("attend_to", "the padding gets the score 0")
@@ -341,7 +341,7 @@ def attend_scores_times_mask(scores, states, lengths):
     return torch.einsum("bk,bkd->bd", weights, states), weights
 
 
-@wrong("attend_to", "one place too many is open")
+@wrong("attend_to", "one position too many is open")
 def attend_one_word_too_many(scores, states, lengths):
     weights = torch.zeros_like(scores)
     for b in range(len(scores)):
@@ -361,13 +361,13 @@ def attend_list_by_list_plain_exp(scores, states, lengths):
 
 
 @wrong("every_step", "the mask comes after the softmax")
-def steps_only_axis_mended(scores, states, mask):
+def steps_only_axis_fixed(scores, states, mask):
     weights = torch.softmax(scores, dim=-1)
     weights = weights * mask[:, None, :]
     return weights @ states, weights
 
 
-@wrong("every_step", "large scores overflow")
+@wrong("every_step", "the exponentials overflow or round to 0")
 def steps_renormalised_after(scores, states, mask):
     weights = torch.softmax(scores, dim=-1) * mask.unsqueeze(1)
     weights = weights / weights.sum(-1, keepdim=True)
@@ -380,7 +380,7 @@ def steps_weights_first(scores, states, mask):
     return weights, torch.bmm(weights, states)
 
 
-@wrong("alignment_error", "each sentence counts alike, whatever its length")
+@wrong("alignment_error", "each sentence counts equally, whatever its length")
 def aer_mean_of_sentences(proposed, sure, possible):
     rates = []
     for a, s, p in zip(proposed, sure, possible, strict=True):
@@ -390,7 +390,7 @@ def aer_mean_of_sentences(proposed, sure, possible):
     return sum(rates) / len(rates)
 
 
-@wrong("alignment_error", "links of different sentences are thrown together")
+@wrong("alignment_error", "links of different sentences are mixed up")
 def aer_unites_the_sentences(proposed, sure, possible):
     A, S, P = set().union(*proposed), set().union(*sure), set().union(*possible)
     return 1 - (len(A & S) + len(A & P)) / (len(A) + len(S))
@@ -405,25 +405,25 @@ def aer_divides_by_possible(proposed, sure, possible):
     return 1 - top / bottom
 
 
-wrong_value("hiding_cost", 0.1, "that word would hardly be missed")
-wrong_value("hiding_cost", 0.05, "that word would hardly be missed")
-wrong_value("hiding_cost", -3.1, "the sign is the wrong way round")
+wrong_value("hiding_cost", 0.1, "that is the cost of hiding another word")
+wrong_value("hiding_cost", 0.05, "that is the cost of hiding another word")
+wrong_value("hiding_cost", -3.1, "the sign is wrong")
 
 
-@wrong("attend_to", "a sentence of no words gives equal weights")
+@wrong("attend_to", "a sentence without words gets equal weights")
 def attend_minus_a_billion_and_no_words(scores, states, lengths):
     words = torch.arange(scores.shape[1]) < lengths[:, None]
     w = torch.where(words, scores, torch.full_like(scores, -1000000000.0)).softmax(-1)
     return ((w[:, :, None] * states).sum(1), w)
 
 
-@wrong("every_step", "the penalty is finite, and large scores pass it")
+@wrong("every_step", "the penalty is finite, and some scores reach it")
 def steps_minus_a_billion(scores, states, mask):
     w = scores.masked_fill(~mask.unsqueeze(1), -1000000000.0).softmax(-1)
     return (w @ states, w)
 
 
-@wrong("additive_score", "the first sentence's query is used for all")
+@wrong("additive_score", "the first sentence's query is used for all sentences")
 def score_first_query_for_all(query, keys, W_s, W_h, v):
     batch, n, _ = keys.shape
     scores = torch.zeros(batch, n, dtype=keys.dtype)
@@ -433,10 +433,10 @@ def score_first_query_for_all(query, keys, W_s, W_h, v):
     return scores
 
 
-@wrong("every_step", "the first sentence's mask is used for all")
+@wrong("every_step", "the first sentence's mask is used for all sentences")
 def steps_with_the_first_mask(scores, states, mask):
     w = scores.masked_fill(~mask[0], -torch.inf).softmax(-1)
     return w @ states, w
 
 
-wrong_value("first_weights", [0.58, 0.15, 0.27], "the scores are shared out without their signs")
+wrong_value("first_weights", [0.58, 0.15, 0.27], "the scores are divided by their sum, without their signs")

@@ -12,7 +12,7 @@ from wrong_answers import right, right_value, wrong, wrong_value
 # ---- split_heads ----
 
 
-@wrong("split_heads", "the split mixes the words")
+@wrong("split_heads", "the split mixes up the words")
 def straight_view(x, heads):
     batch, n, d_model = x.shape
     d_head = d_model // heads
@@ -58,7 +58,7 @@ def view_and_permute(x, heads):
 Q, A, M = (2, 4, 10, 16), (2, 4, 10, 10), (2, 10, 64)
 right_value("head_shapes", [Q, A, M])
 right_value("head_shapes", [torch.Size(Q), list(A), M])
-wrong_value("head_shapes", [(2, 4, 10, 64), A, (2, 10, 256)], "queries: each head has all 64 numbers")
+wrong_value("head_shapes", [(2, 4, 10, 64), A, (2, 10, 256)], "queries: each head gets all 64 numbers")
 wrong_value("head_shapes", [Q, A, (2, 640)], "entry 3 of [(2, 4, 10, 16), (2, 4, 10, 10), (2, 640)] is not right")
 wrong_value("head_shapes", [Q, A], "[(2, 4, 10, 16), (2, 4, 10, 10)] has 2 of 3 entries")
 wrong_value("head_shapes", 64, "64 is a number")
@@ -222,7 +222,7 @@ def joined_of(found):
 
 
 def weighed_heads(found, W_o, weights):
-    """The output if head h counts weights[h] times."""
+    """The output in which head h counts weights[h] times."""
     rows = W_o.reshape(found.shape[1], found.shape[3], -1)
     return torch.einsum("bhnd,hdo,h->bno", found, rows, torch.tensor(weights, dtype=found.dtype))
 
@@ -346,28 +346,28 @@ wrong_value("right_without_its_head", 1 / 8, "that would be luck with eight symb
 # ---- written from the text alone ----
 
 
-@wrong("split_heads", "the split mixes the words")
+@wrong("split_heads", "the split mixes up the words")
 def split_view_straight(x, heads):
     batch, n, d_model = x.shape
     return x.reshape(batch, heads, n, d_model // heads)
 
 
-@wrong("split_heads", "the head axis stands behind the words")
+@wrong("split_heads", "the head axis comes after the words")
 def split_head_axis_last_but_one(x, heads):
     batch, n, d_model = x.shape
     return x.reshape(batch, n, heads, d_model // heads)
 
 
-@wrong("split_heads", "the heads take turns at picking numbers")
+@wrong("split_heads", "the heads take turns picking numbers")
 def split_every_other_number(x, heads):
     return torch.stack([x[:, :, h::heads] for h in range(heads)], dim=1)
 
 
-wrong_value("head_shapes", [(2, 4, 10, 64), (2, 4, 10, 10), (2, 10, 64)], "queries: each head has all 64 numbers")
-wrong_value("head_shapes", [(2, 4, 10, 16), (2, 4, 10, 10), (2, 4, 10, 16)], "merged: the heads are still apart")
+wrong_value("head_shapes", [(2, 4, 10, 64), (2, 4, 10, 10), (2, 10, 64)], "queries: each head gets all 64 numbers")
+wrong_value("head_shapes", [(2, 4, 10, 16), (2, 4, 10, 10), (2, 4, 10, 16)], "merged: the heads are still separate")
 
 
-@wrong("merge_heads", "the pieces are shuffled into each other")
+@wrong("merge_heads", "the pieces are interleaved")
 def merge_interleaved(x):
     batch, heads, n, d_head = x.shape
     return x.permute(0, 2, 3, 1).reshape(batch, n, heads * d_head)
@@ -419,7 +419,7 @@ def layer_like_linear(x, W_q, W_k, W_v, W_o, heads, mask):
 
 
 wrong_value("cost_of_heads", [8 * 4 * 512 * 512, 80000], "parameters: each head is counted with matrices of full width")
-wrong_value("cost_of_heads", [1048576, 10000], "weights: those of one head are counted")
+wrong_value("cost_of_heads", [1048576, 10000], "weights: only those of one head are counted")
 wrong_value("cost_of_heads", [4 * 512 * 64, 80000], "parameters: that is one eighth of them")
 
 
@@ -444,12 +444,12 @@ def leave_out_in_the_callers_tensor(found, W_o, gone):
     return glue(found) @ W_o
 
 
-wrong_value("right_without_its_head", 0.5, "one half would be luck with two symbols")
-wrong_value("right_without_its_head", 0.0, "there is a bar, though it is low")
+wrong_value("right_without_its_head", 0.5, "that would be luck with two symbols")
+wrong_value("right_without_its_head", 0.0, "the bar is low, but not 0")
 wrong_value("right_without_its_head", 1.0, "that is the other neighbour's bar")
 
 
-@wrong("leave_out_head", "the heads behind it move up")
+@wrong("leave_out_head", "the heads after it move up")
 def leave_out_by_moving_up(found, W_o, gone):
     d = found.shape[-1]
     rest = torch.cat([found[:, :gone], found[:, gone + 1 :]], 1)

@@ -125,7 +125,7 @@ def start_never_replaced(x, mask, W_x, W_h, b):
     return torch.stack(states, 1)
 
 
-@wrong("read_batch", "every place holds the last state")
+@wrong("read_batch", "every position holds the last state")
 def one_tensor_in_the_list(x, mask, W_x, W_h, b):
     state, states = x.new_zeros(len(x), len(b)), []
     for j in range(x.shape[1]):
@@ -167,8 +167,8 @@ def sentence_by_sentence(x, mask, W_x, W_h, b):
 @right("read_batch")
 def whole_then_picked(x, mask, W_x, W_h, b):
     states = torch.cat([x.new_zeros(len(x), 1, len(b)), torch_without_packing(x, mask, W_x, W_h, b)], 1)
-    places = mask.cumsum(1)[..., None].expand(-1, -1, len(b))
-    return states.gather(1, places)
+    positions = mask.cumsum(1)[..., None].expand(-1, -1, len(b))
+    return states.gather(1, positions)
 
 
 @right("read_batch")
@@ -186,10 +186,10 @@ def numpy_all_the_way(x, mask, W_x, W_h, b):
 
 
 def square(text):
-    return [[int(place) for place in row] for row in text.split()]
+    return [[int(number) for number in row] for row in text.split()]
 
 
-wrong_value("feels", np.eye(5), "a state feels its own word only")
+wrong_value("feels", np.eye(5), "a state feels only its own word")
 right_value("feels", square("10000 11000 11100 11100 11100"))
 right_value("feels", [(1.0, 0, 0, 0, 0), (1, 1, 0, 0, 0), (1, 1, 1, 0, 0), (1, 1, 1, 0, 0), (1, 1, 1, 0, 0)])
 
@@ -205,7 +205,7 @@ def filled(rows, size):
     return torch.tensor([[*row, *[0] * (size - len(row))] for row in rows])
 
 
-@wrong("teacher_forcing", "the rows are of unequal length")
+@wrong("teacher_forcing", "the rows differ in length")
 def ragged_tensors(words):
     kept = [row[row != 0] for row in words]
     return [F.pad(row, (1, 0), value=1) for row in kept], [F.pad(row, (0, 1), value=2) for row in kept]
@@ -335,7 +335,7 @@ def compares(x, state, W_x, W_h, b):
     return torch.tanh(x @ W_x.T + state @ W_h.T + b) > 0
 
 
-@wrong("loss_per_word", "the largest score is that of the whole batch, not of the place")
+@wrong("loss_per_word", "the largest score is taken over the whole batch, not at each position")
 def one_largest_score(logits, words, mask):
     scores, right = logits[mask], words[mask]
     largest = scores.max()
@@ -398,12 +398,12 @@ wrong_value("feels", [[1], [1, 1], [1, 1, 1], [1, 1, 1], [1, 1, 1]], "entry 1, [
 # ---- written from the text alone ----
 
 
-@wrong("rnn_step", "the logistic function stands in place of tanh")
+@wrong("rnn_step", "the logistic function is used instead of the tanh")
 def step_sigmoid(x, state, W_x, W_h, b):
     return torch.sigmoid(x @ W_x.T + state @ W_h.T + b)
 
 
-@wrong("rnn_step", "the bias comes after the tanh")
+@wrong("rnn_step", "the bias is added after the tanh")
 def step_bias_after_tanh(x, state, W_x, W_h, b):
     return torch.tanh(x @ W_x.T + state @ W_h.T) + b
 
@@ -447,7 +447,7 @@ def read_only_last(x, mask, W_x, W_h, b):
     return state
 
 
-wrong_value("feels", [[1, 1, 1, 0, 0]] * 5, "states feel words that they have not read")
+wrong_value("feels", [[1, 1, 1, 0, 0]] * 5, "states feel words that they have not read yet")
 wrong_value(
     "feels",
     [[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [1, 1, 1, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0]],
@@ -456,11 +456,11 @@ wrong_value(
 wrong_value(
     "feels",
     [[1, 0, 0, 0, 0], [0, 1, 0, 0, 0], [0, 0, 1, 0, 0], [0, 0, 1, 0, 0], [0, 0, 1, 0, 0]],
-    "a state feels its own word only",
+    "a state feels only its own word",
 )
 
 
-@wrong("teacher_forcing", "the end mark stands behind the padding")
+@wrong("teacher_forcing", "the end mark comes after the padding")
 def forcing_end_glued_to_the_right(words):
     batch = words.shape[0]
     bos = torch.full((batch, 1), 1, dtype=words.dtype)
@@ -468,7 +468,7 @@ def forcing_end_glued_to_the_right(words):
     return torch.cat([bos, words], dim=1), torch.cat([words, eos], dim=1)
 
 
-@wrong("teacher_forcing", "the input of a shorter sentence holds its end mark")
+@wrong("teacher_forcing", "the first result holds the end mark of a shorter sentence")
 def forcing_marks_in_both_rows(words):
     reads, writes = [], []
     for row in words.tolist():
@@ -493,7 +493,7 @@ def forcing_end_one_place_early(words):
     return reads, writes
 
 
-@wrong("loss_per_word", "each sentence is averaged alone")
+@wrong("loss_per_word", "each sentence is averaged on its own")
 def loss_mean_of_sentence_means(logits, words, mask):
     log_p = logits.log_softmax(-1).gather(-1, words[..., None])[..., 0]
     per_sentence = (-log_p * mask).sum(1) / mask.sum(1)
@@ -507,16 +507,16 @@ def loss_epsilon_in_the_log(logits, words, mask):
     return -((right + 1e-9).log() * mask).sum() / mask.sum()
 
 
-@wrong("loss_per_word", "padding is told by the number 0, not by the mask")
+@wrong("loss_per_word", "padding is recognised by the number 0, not by the mask")
 def loss_ignore_zero(logits, words, mask):
     return F.cross_entropy(logits.transpose(1, 2), words, ignore_index=0)
 
 
-wrong_value("words_held_64", 6, "perhaps the count starts at 0")
-wrong_value("words_held_256", 28, "four times the words were expected, and were not measured")
-wrong_value("words_held_256", 7, "that is the curve of 64 numbers")
-wrong_value("words_held_256", 20, "those are all words of the sentence")
-wrong_value("words_held_softly", 13, "that is the count with the scale of 0.3")
+wrong_value("words_held_64", 6, "perhaps you counted from 0")
+wrong_value("words_held_256", 28, "that is four times the count for 64 numbers")
+wrong_value("words_held_256", 7, "that is the count for 64 numbers")
+wrong_value("words_held_256", 20, "that counts all words of the sentence")
+wrong_value("words_held_softly", 13, "that is the count with a scale of 0.3")
 wrong_value("words_held_softly", 20, "the sentence ends before the curve reaches one half")
 
 
@@ -531,7 +531,7 @@ def read_from_right_to_left(x, mask, W_x, W_h, b):
     return torch.stack(out[::-1], 1)
 
 
-@wrong("read_batch", "padding in one sentence stops them all")
+@wrong("read_batch", "padding in one sentence stops all of them")
 def read_stops_for_all(x, mask, W_x, W_h, b):
     state = x.new_zeros(len(x), len(b))
     out = []
@@ -554,7 +554,7 @@ def loss_softmax_written_out(logits, words, mask):
     return -torch.log(p.gather(-1, words[..., None])[..., 0][mask]).mean()
 
 
-@wrong("rnn_step", "the first sentence's state is used for all")
+@wrong("rnn_step", "the first sentence's state is used for all sentences")
 def one_state_for_all_sentences(x, state, W_x, W_h, b):
     rows = []
     for vector in x:
@@ -562,12 +562,12 @@ def one_state_for_all_sentences(x, state, W_x, W_h, b):
     return torch.stack(rows)
 
 
-@wrong("rnn_step", "ReLU stands in place of tanh")
+@wrong("rnn_step", "ReLU is used instead of the tanh")
 def step_with_relu(x, state, W_x, W_h, b):
     return torch.relu(x @ W_x.T + state @ W_h.T + b)
 
 
-@wrong("loss_per_word", "padding is taken for the word of number 0")
+@wrong("loss_per_word", "padding counts as the word with the number 0")
 def loss_with_padding_as_word_0(logits, words, mask):
     return F.cross_entropy(logits.flatten(0, 1), (words * mask).flatten(), reduction="sum") / mask.sum()
 

@@ -11,7 +11,7 @@ from wrong_answers import right, right_value, wrong, wrong_value
 # ---- dropped ----
 
 
-@wrong("dropped", "it is divided by share")
+@wrong("dropped", "the numbers that stay are divided by share")
 def takes_p_for_the_kept(x, kept, share, training):
     """keep_prob and drop_prob are swapped, as between old TensorFlow and torch."""
     if not training:
@@ -23,7 +23,7 @@ def takes_p_for_the_kept(x, kept, share, training):
     return out
 
 
-@wrong("dropped", "it drops what should stay")
+@wrong("dropped", "it drops the numbers that should stay")
 def mask_is_what_goes(x, kept, share, training):
     if not training:
         return x
@@ -85,7 +85,7 @@ def ignores_the_words_and_divides(weights, words, offset):
     return weights.diagonal(dim1=-2, dim2=-1, offset=offset).mean(dim=(0, -1))
 
 
-@wrong("weight_at", "it goes round past the end of the sentence")
+@wrong("weight_at", "it wraps around at the end of the sentence")
 def negative_places(weights, words, offset):
     """j < n is asked for, j >= 0 is not."""
     total, n = torch.zeros(weights.shape[1], dtype=weights.dtype), 0
@@ -149,10 +149,12 @@ def cut_in_numpy(W, head, heads):
 
 # ---- right_after_the_cut ----
 
-wrong_value("right_after_the_cut", [1.0, 0.99], "that is the model with both heads")
-wrong_value("right_after_the_cut", [0.99, 0.09], "that is the other head, or the two numbers are swapped")
-wrong_value("right_after_the_cut", [0.77, 0.08], "that is the weight of the heads")
-wrong_value("right_after_the_cut", 0.09, "that is one number")
+wrong_value("right_after_the_cut", [1.0, 0.99], "these are the shares with both heads")
+wrong_value(
+    "right_after_the_cut", [0.99, 0.09], "these are the shares for the other head, or the two numbers are swapped"
+)
+wrong_value("right_after_the_cut", [0.77, 0.08], "these numbers are weights, not shares")
+wrong_value("right_after_the_cut", 0.09, "this is a single number")
 wrong_value("right_after_the_cut", [0.3, 1.0], "entry 1 of [0.3, 1.0] is not right")
 right_value("right_after_the_cut", [0.09, 1.0])
 right_value("right_after_the_cut", (0.1067, 0.9941))
@@ -307,7 +309,7 @@ def emptiness_by_the_sum(weights, values):
 # ---- written from the text alone ----
 
 
-@wrong("dropped", "it is divided by share")
+@wrong("dropped", "the numbers that stay are divided by share")
 def dropped_divides_by_share(x, kept, share, training):
     if not training:
         return x
@@ -323,20 +325,18 @@ def dropped_scales_at_inference(x, kept, share, training):
     return x * (1 - share)
 
 
-@wrong("dropped", "a share of 1 gives NaN or an error")
+@wrong("dropped", "with a share of 1, it returns NaN or raises an error")
 def dropped_nan_when_all_are_gone(x, kept, share, training):
     if not training:
         return x
     return x * kept / torch.tensor(1 - share)
 
 
-wrong_value("layers_for_hops", [1, 2, 3, 4, 7, 8], "one layer for each hop")
-wrong_value(
-    "layers_for_hops", [1, 2, 3, 3, 4, 4], "the chains double, but what the question has read already is left out"
-)
+wrong_value("layers_for_hops", [1, 2, 3, 4, 7, 8], "every hop gets a layer of its own")
+wrong_value("layers_for_hops", [1, 2, 3, 3, 4, 4], "the chains double, but what the question already knows is left out")
 
 
-@wrong("weight_at", "only padded words that look are left out")
+@wrong("weight_at", "padding is left out only where it looks")
 def weight_only_the_looker_is_a_word(weights, words, offset):
     n = weights.shape[-1]
     total = weights.new_zeros(weights.shape[1])
@@ -373,12 +373,14 @@ def cut_keeps_only_that_head(W, head, heads):
     return new
 
 
-wrong_value("right_after_the_cut", [1.0, 0.1], "that is the other head, or the two numbers are swapped")
-wrong_value("right_after_the_cut", [0.0, 1.0], "nothing is left of one")
-wrong_value("right_after_the_cut", [0.5, 0.5], "half of it is left")
+wrong_value(
+    "right_after_the_cut", [1.0, 0.1], "these are the shares for the other head, or the two numbers are swapped"
+)
+wrong_value("right_after_the_cut", [0.0, 1.0], "one share is 0")
+wrong_value("right_after_the_cut", [0.5, 0.5], "half of the answers stay correct")
 
 
-@wrong("hiding_costs", "words stay hidden once they were")
+@wrong("hiding_costs", "a word stays hidden after its turn")
 def hiding_one_after_another(log_probability, words, unk):
     whole = log_probability(words)
     hidden = words.clone()
@@ -400,7 +402,7 @@ def hiding_probabilities_not_logs(log_probability, words, unk):
     return torch.tensor(costs)
 
 
-@wrong("hiding_costs", "the word is taken out, not replaced")
+@wrong("hiding_costs", "the word is removed, not replaced")
 def hiding_by_leaving_out(log_probability, words, unk):
     whole = log_probability(words)
     costs = []
@@ -410,7 +412,7 @@ def hiding_by_leaving_out(log_probability, words, unk):
     return torch.stack([torch.as_tensor(c) for c in costs])
 
 
-@wrong("word_shares", "it compares lengths and forgets directions")
+@wrong("word_shares", "it compares lengths and ignores directions")
 def shares_by_length_of_the_piece(weights, values):
     norms = values.norm(dim=-1)
     pieces = weights * norms
@@ -418,7 +420,7 @@ def shares_by_length_of_the_piece(weights, values):
     return torch.where(total > 0, pieces / total, torch.zeros_like(pieces))
 
 
-@wrong("word_shares", "it is divided by ‖a‖, not by ‖a‖²")
+@wrong("word_shares", "it divides by ‖a‖, not by ‖a‖²")
 def shares_over_the_norm_not_its_square(weights, values):
     out = torch.zeros_like(weights)
     for q in range(weights.shape[0]):
@@ -456,7 +458,7 @@ def cut_a_slice_is_no_copy(W, head, heads):
     return W
 
 
-@wrong("cut_a_head", "the size of a head is taken from the rows")
+@wrong("cut_a_head", "the size of a head is computed from the number of rows")
 def cut_columns_by_the_size_of_rows(W, head, heads):
     W = W.clone()
     size = W.shape[0] // heads

@@ -12,7 +12,7 @@ def cases(generator: torch.Generator) -> list[Case]:
 
     def sentence():
         sure = draw(0.2) or [[0, 0]]
-        # Some of the gold links among those that are proposed, so that something is hit.
+        # Some gold links are proposed, so that there are hits.
         possible = sure + [link for link in draw(0.2) if link not in sure]
         kept = torch.rand(len(possible), generator=generator) < 0.6
         proposed = [link for link, keep in zip(possible, kept.tolist(), strict=True) if keep]
@@ -26,9 +26,9 @@ def cases(generator: torch.Generator) -> list[Case]:
         ("a possible link is proposed", [([[0, 0], [1, 1]], [[0, 0]], [[0, 0], [1, 1]])]),
         ("nothing is proposed", [([], cat, cat)]),
         ("a short sentence and a longer one", [([[0, 0]], [[0, 0]], [[0, 0]]), ([[0, 2], [1, 2], [2, 2]], cat, cat)]),
-        ("a sentence without sure links beside another", [([[0, 0], [1, 0]], [], [[0, 0]]), (cat, cat, cat)]),
-        ("a sentence for which nothing is proposed, beside another", [([], cat, cat), (cat, cat, cat)]),
-        ("a sentence without any gold link beside another", [([[0, 0]], [], []), (cat, cat, cat)]),
+        ("a sentence without sure links, and another sentence", [([[0, 0], [1, 0]], [], [[0, 0]]), (cat, cat, cat)]),
+        ("a sentence for which nothing is proposed, and another sentence", [([], cat, cat), (cat, cat, cat)]),
+        ("a sentence without any gold links, and another sentence", [([[0, 0]], [], []), (cat, cat, cat)]),
         *(
             (f"{told} drawn at random", [sentence() for _ in range(count)])
             for count, told in ((1, "one sentence"), (2, "two sentences"), (5, "five sentences"))
@@ -50,7 +50,7 @@ def right(proposed, sure, possible):
 
 
 def drive(answer, proposed, sure, possible):
-    """The links of each sentence as a set of pairs; whoever changes a set, empties the list that came in."""
+    """Passes the links of each sentence as a set of pairs. If the answer changes a set, the list that came in is emptied."""
     given = proposed, sure, possible
     links = [[set(map(tuple, of_one)) for of_one in one] for one in given]
     before = [list(map(set, one)) for one in links]
@@ -75,15 +75,14 @@ RATE = "1 - (a_s + a_p) / (a + s)"
 
 ALIGNMENT_ERROR.edit(
     "that is the share of hits, not of errors",
-    "Where every link is found the rate is 0.",
+    "If every link is found, the rate is 0. What is yours then?",
     (RATE, "(a_s + a_p) / (a + s)"),
 )
 
 
 @ALIGNMENT_ERROR.misconception(
-    "each sentence counts alike, whatever its length",
-    "Yours is the mean of the sentences' own rates. The links of all sentences are counted first; there "
-    "is one division.",
+    "each sentence counts equally, whatever its length",
+    "Yours is the mean of the sentences' own rates. Count the links of all sentences first, and divide once.",
 )
 def mean_of_rates(proposed, sure, possible):
     rates = [right([A], [S], [P]) for A, S, P in zip(proposed, sure, possible, strict=True)]
@@ -91,8 +90,8 @@ def mean_of_rates(proposed, sure, possible):
 
 
 @ALIGNMENT_ERROR.misconception(
-    "links of different sentences are thrown together",
-    "The link (0, 0) of one sentence is not the link (0, 0) of another. Compare sets sentence by sentence.",
+    "links of different sentences are mixed up",
+    "The link (0, 0) of one sentence isn't the link (0, 0) of another. Compare the sets sentence by sentence.",
 )
 def all_in_one(proposed, sure, possible):
     return right(*([set().union(*links)] for links in (proposed, sure, possible)))
@@ -100,42 +99,44 @@ def all_in_one(proposed, sure, possible):
 
 ALIGNMENT_ERROR.edit(
     "a sure link counts once, not twice",
-    "P contains S: a sure link that is proposed lies in both intersections.",
+    "P contains S. In how many of the two intersections is a sure link that is proposed?",
     (RATE, "1 - a_p / (a + s)"),
 )
 ALIGNMENT_ERROR.edit(
-    "possible links earn nothing",
-    "A link that is only possible is no mistake: which of the intersections counts it?",
+    "links that are only possible count as mistakes",
+    "Proposing a possible link is no mistake. Which of the two intersections counts it?",
     (RATE, "1 - 2 * a_s / (a + s)"),
 )
 ALIGNMENT_ERROR.edit(
     "the possible links are in the divisor",
-    "Nobody must find the possible links. Which two sets stand below the line?",
+    "A possible link needn't be found. Which two sets are below the line of the fraction?",
     ("len(S)", "len(P)"),
 )
 ALIGNMENT_ERROR.edit(
-    "only what is found of the sure links counts",
-    "Yours says what was missed. Wrong links that were proposed must cost something too.",
+    "only the sure links that were found count",
+    "Your rate says how many sure links were missed. Wrong links that were proposed must cost something, too.",
     (RATE, "1 - a_s / s"),
 )
 ALIGNMENT_ERROR.edit(
-    "nothing proposed raises an error", "The set A may be empty. By what do you divide then?", (RATE, "1 - a_p / a")
+    "it raises an error when no link is proposed",
+    "Every set A may be empty. What do you divide by then?",
+    (RATE, "1 - a_p / a"),
 )
 for empty in (0.0, 1.0):
     ALIGNMENT_ERROR.edit(
-        "only the links that were proposed are judged",
-        "Yours says how many of A are wrong. Sure links that were missed must cost something too.",
+        "only the proposed links are judged",
+        "Your rate says how many links of A are wrong. Sure links that were missed must cost something, too.",
         (RATE, f"1 - a_p / a if a else {empty}"),
     )
 for rate in ("1 - a_s + a_p / (a + s)", "1 - (a_s + a_p) / a + s"):
     ALIGNMENT_ERROR.edit(
         "a pair of brackets is missing",
-        "A division comes before a sum. What is divided, and by what? Put brackets around each of the two.",
+        "Python divides before it adds. What should be divided, and by what? Put brackets around each of the two.",
         (RATE, rate),
     )
 ALIGNMENT_ERROR.edit(
     "sentences without sure links are left out",
-    "A sentence may have no sure link, and links that are proposed for it count in |A| all the same.",
+    "A sentence may have no sure links. The links that are proposed for it still count in |A|.",
     (
         "list(zip(proposed, sure, possible, strict=True))",
         "[links for links in zip(proposed, sure, possible, strict=True) if links[1]]",

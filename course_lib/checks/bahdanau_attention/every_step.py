@@ -1,4 +1,4 @@
-"""every_step(scores, states, mask), to be mended: the contexts and weights of all steps of the decoder at once."""
+"""every_step(scores, states, mask), which has to be fixed: the contexts and weights of all decoder steps at once."""
 
 from functools import partial
 from math import log
@@ -33,15 +33,15 @@ def cases(generator: torch.Generator) -> list[Case]:
             torch.tensor([[True, True]]),
         ),
         ("one step over three words", draw(1, 1, 3), draw(1, 3, 2), torch.ones(1, 3, dtype=torch.bool)),
-        ("as many steps as places", draw(2, 4, 4), draw(2, 4, 3), end),
+        ("as many steps as positions", draw(2, 4, 4), draw(2, 4, 3), end),
         (
-            "as many sentences as steps as places",
+            "as many sentences as steps and as positions",
             draw(3, 3, 3),
             draw(3, 3, 3),
             torch.tensor([[True, True, False], [True, False, False], [True, True, True]]),
         ),
-        ("more places than steps", draw(3, 2, 5), draw(3, 5, 4), some),
-        ("more steps than places", draw(2, 6, 4), draw(2, 4, 2), end),
+        ("more positions than steps", draw(3, 2, 5), draw(3, 5, 4), some),
+        ("more steps than positions", draw(2, 6, 4), draw(2, 4, 2), end),
         ("scores + 100", draw(3, 2, 5) + 100, draw(3, 5, 2), some),
         (
             "a step with large scores, one with small ones",
@@ -53,7 +53,7 @@ def cases(generator: torch.Generator) -> list[Case]:
         ("very low scores", torch.tensor([[[-2e5, -3e5, 0.0]]]), draw(1, 3, 2), torch.tensor([[True, True, False]])),
         ("scores below −10⁹", torch.tensor([[[-2e9, 0.0]]]), draw(1, 2, 3), torch.tensor([[True, False]])),
         ("float64", draw(2, 3, 4).double(), draw(2, 4, 5).double(), end),
-        ("scores that do not lie in order in memory", draw(4, 5, 2).permute(2, 1, 0), draw(2, 4, 3), end),
+        ("scores that aren't contiguous in memory", draw(4, 5, 2).permute(2, 1, 0), draw(2, 4, 3), end),
     ]
     return [Case(about, dict(zip(("scores", "states", "mask"), values, strict=True))) for about, *values in inputs]
 
@@ -79,68 +79,68 @@ AFTER = WEIGHTS, "weights = scores.softmax(-1) * words"
 ROWS = "mask[:, None]", "mask[:, :, None]"
 
 EVERY_STEP.edit(
-    "that is the code as it was given",
-    "Run it on the small example and print weights.sum(-1). Every step should give 1.",
+    "this is still the code that was given",
+    "Run it on the small example and print `weights.sum(-1)`. Every step should give 1.",
     ROWS,
     (WEIGHTS, "weights = scores.softmax(1) * words"),
 )
 EVERY_STEP.edit(
-    "the first sentence's mask is used for all",
-    "Each sentence has a mask of its own. Which row of `mask` does sentence 1 take?",
+    "the first sentence's mask is used for all sentences",
+    "Each sentence has a mask of its own. Which row of `mask` does the second sentence get in your code?",
     ("mask[:, None]", "mask[:1, None]"),
 )
 EVERY_STEP.edit(
     "only the contexts are returned",
-    "Two things are asked for: the contexts, and the weights.",
+    "The exercise asks for two things, the contexts and the weights.",
     ("return weights @ states, weights", "return weights @ states"),
 )
 for change in ((WEIGHTS, "weights = open_scores.softmax(1)"), (WEIGHTS, "weights = scores.softmax(1) * words")):
     EVERY_STEP.edit(
         "the softmax runs over the steps",
-        "Print weights.sum(-1) and weights.sum(1). A step shares its look out over the words: which of the two must be "
-        "1?",
+        "Print `weights.sum(-1)` and `weights.sum(1)`. Each step shares out a weight of 1 among the words. Which of the two "
+        "sums must be 1?",
         change,
     )
 for change in ((WEIGHTS, "weights = open_scores.softmax(0)"), (WEIGHTS, "weights = scores.softmax(0) * words")):
     EVERY_STEP.edit(
         "the softmax runs over the sentences",
-        "Then a sentence's weights hang on who else is in the batch. Which axis holds the words?",
+        "Then a sentence's weights depend on the other sentences in the batch. Which axis holds the words?",
         change,
     )
 for changes in ([AFTER], [], [("-torch.inf", "-1e9")]):
     EVERY_STEP.edit(
         "the mask closes steps, not words",
-        "mask has shape (batch, key). Write (batch, step, key) above it: on which axis do the mask's places come to "
-        "lie?",
+        "The mask has the shape (batch, key), and the scores have (batch, step, key). Which axis of the scores do the "
+        "mask's positions meet?",
         ROWS,
         *changes,
     )
 EVERY_STEP.edit(
     "the mask comes after the softmax",
-    "Print weights.sum(-1) for a sentence with padding. What has taken the rest?",
+    "Print `weights.sum(-1)` for a sentence with padding. Where has the rest gone?",
     AFTER,
 )
 for penalty in (100.0, 1e3, 1e4, 1e5, 1e9):
     for masked in (f"scores.masked_fill(~words, -{penalty})", f"scores - {penalty} * ~words"):
         EVERY_STEP.edit(
-            "the penalty is finite, and large scores pass it",
-            "Compare it with the scores of the input below. Which number lies under all scores that there can be?",
+            "the penalty is finite, and some scores reach it",
+            "Compare the penalty with the scores of the input below. Which number is below every possible score?",
             (MASKED, masked),
         )
-EVERY_STEP.edit("the mask is not used", "Padding still gets weight.", (MASKED, "scores"))
-EVERY_STEP.edit("closed scores become 0", "exp(0) is 1: a score of 0 still gets weight.", ("-torch.inf", "0.0"))
+EVERY_STEP.edit("the mask is not used", "The padding still gets weight.", (MASKED, "scores"))
+EVERY_STEP.edit("closed scores become 0", "exp(0) is 1, so a score of 0 still gets weight.", ("-torch.inf", "0.0"))
 for end in ("", ".nan_to_num(0.0)"):
     EVERY_STEP.edit(
         "the mask is the wrong way round",
-        "Yours looks at the padding and closes the words.",
+        "Your code looks at the padding and closes the words.",
         ("~words", "words"),
         ("softmax(-1)", f"softmax(-1){end}"),
     )
 for powers in ("scores.exp().masked_fill(~words, 0.0)", "scores.exp() * words"):
     for end in ("", ".nan_to_num(0.0)"):
         EVERY_STEP.edit(
-            "large scores overflow",
-            "exp(100) is too large for float32. What may be subtracted from all scores of a step without changing the "
-            "softmax?",
+            "the exponentials overflow or round to 0",
+            "In float32, exp(100) is infinite and exp(−200) is 0. What can you subtract from all scores of a step without "
+            "changing the softmax? And do you remove the padding before that?",
             (WEIGHTS, f"powers = {powers}\n    weights = (powers / powers.sum(-1, keepdim=True)){end}"),
         )

@@ -12,32 +12,32 @@ FIRST_WEIGHTS = Question(
     (
         Misconception(
             "the minus sign is lost",
-            "The third score is negative. Is exp(−0.7) more than 1, or less?",
+            "The third score is negative. Is exp(−0.7) more than 1 or less?",
             lambda: shares(*map(abs, SCORES)),
         ),
         Misconception(
             "the scores are divided by their sum",
-            "A score may be negative, a weight may not. What is done to each score before the division?",
+            "A score may be negative, but a weight may not. What happens to each score before the division?",
             lambda: [score / sum(SCORES) for score in SCORES],
         ),
         Misconception(
-            "the scores are shared out without their signs",
-            "Then −0.7 counts more than 0.4. What is done to each score before the division?",
+            "the scores are divided by their sum, without their signs",
+            "Then −0.7 counts more than 0.4. What happens to each score before the division?",
             lambda: [abs(score) / sum(map(abs, SCORES)) for score in SCORES],
         ),
         Misconception(
-            "the powers are not divided by their sum",
+            "the exponentials are not divided by their sum",
             "Weights sum to 1. What do these sum to?",
             lambda: [exp(score) for score in SCORES],
         ),
         Misconception(
-            "those are percentages",
-            "Weights are shares: they sum to 1, not to 100.",
+            "these are percentages",
+            "Weights are shares. They sum to 1, not to 100.",
             [69.0, 23.0, 8.0],
         ),
         Misconception(
-            "those are percentages",
-            "Weights are shares: they sum to 1, not to 100.",
+            "these are percentages",
+            "Weights are shares. They sum to 1, not to 100.",
             lambda: [100 * share for share in shares(*SCORES)],
         ),
     ),

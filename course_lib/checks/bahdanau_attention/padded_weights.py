@@ -1,4 +1,4 @@
-"""padded_weights: the weights of the same three scores where the third place is padding."""
+"""padded_weights: the weights of the same three scores when the third position is padding."""
 
 from course_lib.checks.bahdanau_attention.shares import SCORES, shares
 from course_lib.checks.engine import Misconception, Question
@@ -9,26 +9,26 @@ PADDED_WEIGHTS = Question(
     lambda: [*shares(*SCORES[:2]), 0.0],
     (
         Misconception(
-            "the padding's place is missing",
-            "There are three places, so three weights: one for the padding too.",
+            "the padding's weight is missing",
+            "There are three positions, so there are three weights. The padding has one, too.",
             lambda: shares(*SCORES[:2]),
         ),
         Misconception(
-            "the padding has taken its share already",
+            "the padding has already taken its share",
             "What do the two weights sum to? Leave the padding out of the sum that you divide by.",
             lambda: [*shares(*SCORES)[:2], 0.0],
         ),
         Misconception(
-            "the padding's score is taken to be 0",
-            "exp(0) is 1: a score of 0 still gets weight.",
+            "the padding's score is set to 0",
+            "exp(0) is 1, so a score of 0 still gets weight.",
             lambda: shares(*SCORES[:2], 0.0),
         ),
         Misconception(
-            "the padding is not left out", "How much may a place without a word get?", lambda: shares(*SCORES)
+            "the padding is not left out", "How much may a position without a word get?", lambda: shares(*SCORES)
         ),
         Misconception(
             "the scores are divided by their sum",
-            "What is done to each score before the division?",
+            "What happens to each score before the division?",
             lambda: [*(score / sum(SCORES[:2]) for score in SCORES[:2]), 0.0],
         ),
     ),

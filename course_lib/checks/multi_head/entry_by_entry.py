@@ -1,4 +1,4 @@
-"""Misconceptions of a question whose answer is a list: each entry may be wrong by itself."""
+"""Misconceptions about a question whose answer is a list: each entry may be wrong by itself."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -7,7 +7,7 @@ from course_lib.checks.engine import Misconception
 
 
 def misconceptions(*slots: tuple) -> Iterator[Misconception]:
-    """Every combination of wrong entries, called after the first of them."""
+    """Yields every list that has a wrong entry, named after its first wrong entry."""
     for entries in product(*slots):
         faults = [(name, hint) for name, hint, _ in entries if name]
         if faults:

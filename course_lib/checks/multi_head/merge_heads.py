@@ -14,11 +14,11 @@ def cases(generator: torch.Generator) -> list[Case]:
         ("two heads, three words, two numbers each", torch.arange(1.0, 13.0).view(1, 2, 3, 2)),
         ("two sentences", draw(2, 3, 2, 2)),
         ("one head", draw(2, 1, 3, 4)),
-        ("one number a head", draw(2, 4, 3, 1)),
+        ("one number per head", draw(2, 4, 3, 1)),
         ("a single word", draw(3, 2, 1, 3)),
-        ("all axes of one length", draw(3, 3, 3, 3)),
+        ("all axes of the same length", draw(3, 3, 3, 3)),
         ("float64", draw(2, 2, 5, 3).double()),
-        ("numbers that do not lie in order in memory", draw(3, 5, 4, 2).permute(3, 2, 1, 0)),
+        ("numbers that are not contiguous in memory", draw(3, 5, 4, 2).permute(3, 2, 1, 0)),
     ]
     return [Case(about, {"x": x}) for about, x in inputs]
 
@@ -38,36 +38,36 @@ MERGE_HEADS = Exercise(
 
 MERGE_HEADS.misconception(
     "the heads are merged without the transpose",
-    "Write beside each number of the failing input which word it belongs to. Each row of the result should hold numbers of one word only.",
+    "Next to each number of the input below, write which word it belongs to. Each row of the result should hold the numbers of one word only.",
 )(lambda x: x.reshape(len(x), x.shape[2], -1))
 MERGE_HEADS.misconception(
     "the wrong two axes are swapped",
-    "Before two axes can be joined they must stand side by side. Which two are to be joined?",
+    "Only two neighbouring axes can be joined into one. Which two should be joined?",
 )(lambda x: x.transpose(2, 3).reshape(len(x), x.shape[2], -1))
 MERGE_HEADS.misconception(
     "the batch and the heads are swapped",
-    "Before two axes can be joined they must stand side by side. Which two are to be joined? Axis 0 is the batch.",
+    "Only two neighbouring axes can be joined into one. Which two should be joined? Axis 0 is the batch.",
 )(lambda x: x.transpose(0, 1).reshape(len(x), x.shape[2], -1))
 MERGE_HEADS.misconception(
-    "the pieces are shuffled into each other",
-    "First all numbers of head 0, then all of head 1: the pieces lie side by side, they are not dealt out in turns.",
+    "the pieces are interleaved",
+    "In each row, all numbers of head 0 should come first, then all numbers of head 1. In yours, the heads take turns.",
 )(lambda x: x.permute(0, 2, 3, 1).flatten(2))
 MERGE_HEADS.misconception(
-    "the pieces are not joined yet", "The axes stand in the right order. Two of them have still to become one."
+    "the pieces are not joined yet", "The axes are in the correct order. Two of them still have to become one."
 )(lambda x: x.transpose(1, 2))
+MERGE_HEADS.misconception("the heads are added up", "A merge adds nothing up, so the result has as many numbers as x.")(
+    lambda x: x.sum(1)
+)
 MERGE_HEADS.misconception(
-    "the heads are added up", "Nothing is added in a merge. The result has as many numbers as x."
-)(lambda x: x.sum(1))
-MERGE_HEADS.misconception(
-    "the heads are averaged", "Nothing is averaged in a merge. The result has as many numbers as x."
+    "the heads are averaged", "A merge averages nothing, so the result has as many numbers as x."
 )(lambda x: x.mean(1))
 MERGE_HEADS.edit(
-    "the heads stand one below the other",
-    "A sentence of n words stays a sentence of n words; its vectors get longer. Along which axis do the pieces lie side by side?",
+    "the pieces are one below the other, not side by side",
+    "A sentence of n words stays a sentence of n words, and its vectors get longer. Along which axis should the pieces be joined?",
     ("-1", "1"),
 )
 MERGE_HEADS.edit(
     "the words of a sentence are joined too",
-    "Three axes are wanted: (batch, n, d_model). flatten joins *all* axes from the one that it is given.",
+    "The result should have three axes: (batch, n, d_model). If you use flatten, it joins *all* axes from the one you name.",
     ("-1)", "-1).flatten(1)"),
 )

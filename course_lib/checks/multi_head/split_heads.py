@@ -19,7 +19,7 @@ def cases(generator: torch.Generator) -> list[Case]:
         ("as many sentences as words and as heads", draw(3, 3, 9), 3),
         ("as many words as numbers in a head", draw(2, 4, 12), 3),
         ("float64", draw(2, 4, 6).double(), 2),
-        ("numbers that do not lie in order in memory", draw(6, 5, 2).permute(2, 1, 0), 3),
+        ("numbers that are not contiguous in memory", draw(6, 5, 2).permute(2, 1, 0), 3),
     ]
     return [Case(about, {"x": x, "heads": heads}) for about, x, heads in inputs]
 
@@ -39,37 +39,37 @@ SPLIT_HEADS = Exercise(
 
 CUT, STACK = "x.split(x.shape[-1] // heads, dim=-1)", "torch.stack(pieces, 1)"
 SPLIT_HEADS.edit(
-    "the split mixes the words",
-    "The shape is right, but look at head 0 in the failing input: its rows should be the first pieces of all words. view and reshape only count on through memory; they never swap two axes.",
+    "the split mixes up the words",
+    "The shape is correct, but look at head 0: its rows should be the first pieces of all words. view and reshape read the numbers in their order in memory, and they never swap two axes.",
     (STACK, "x.reshape(len(x), heads, x.shape[1], -1)"),
 )
 SPLIT_HEADS.edit(
-    "the head axis stands behind the words",
-    "The numbers are cut as they should be. Which axis has to stand second, so that attention can treat each head as a sentence of its own?",
+    "the head axis comes after the words",
+    "The vectors are cut correctly. Which axis has to be the second, so that attention can treat each head like a sentence of its own?",
     (STACK, "torch.stack(pieces, 2)"),
 )
 SPLIT_HEADS.edit(
-    "the head axis stands in front of the batch",
-    "The batch stays first. A list of pieces, stacked, gets its new axis where stack is told to put it.",
+    "the head axis comes before the batch",
+    "The batch stays first. If you stack a list of pieces, stack puts the new axis where you tell it to.",
     (STACK, "torch.stack(pieces, 0)"),
 )
 SPLIT_HEADS.edit(
-    "the heads take turns at picking numbers",
-    "Head 0 should have the *first* piece of each vector, in one run: numbers that stand next to each other.",
+    "the heads take turns picking numbers",
+    "Head 0 should get the *first* piece of each vector, whose numbers are next to each other.",
     (CUT, "[x[..., head::heads] for head in range(heads)]"),
 )
 SPLIT_HEADS.edit(
-    "the words and the numbers of a head are swapped",
-    "The last axis holds the numbers of one word. Which two axes does the swap have to move?",
+    "the words and the numbers of each head are swapped",
+    "The last axis should hold the numbers of one word. Which two axes have to change places?",
     (STACK, "torch.stack(pieces, 1).mT"),
 )
 SPLIT_HEADS.edit(
-    "batch and heads are one axis",
-    "Four axes are wanted here: (batch, head, n, d_head).",
+    "the batch and the heads are one axis",
+    "The result should have four axes: (batch, head, n, d_head).",
     (STACK, "torch.stack(pieces, 1).flatten(0, 1)"),
 )
 SPLIT_HEADS.edit(
-    "each head has the whole vector",
-    "The vectors are *cut*: all heads together have as many numbers as x, not more.",
+    "each head gets the whole vector",
+    "Each vector is *cut*, so all heads together have as many numbers as x, and no more.",
     (CUT, "[x] * heads"),
 )

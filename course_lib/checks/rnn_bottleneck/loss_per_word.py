@@ -9,15 +9,15 @@ from course_lib.checks.engine import Case, Exercise
 
 
 def cases(generator: torch.Generator) -> list[Case]:
-    def drawn(lengths: list[int], places: int, size: int, scale: float = 1.0) -> list[torch.Tensor]:
-        mask = torch.arange(places) < torch.tensor(lengths)[:, None]
+    def drawn(lengths: list[int], positions: int, size: int, scale: float = 1.0) -> list[torch.Tensor]:
+        mask = torch.arange(positions) < torch.tensor(lengths)[:, None]
         words = torch.randint(1, size, mask.shape, generator=generator) * mask
         return [scale * torch.randn(*mask.shape, size, generator=generator), words, mask]
 
     certain = drawn([3], 3, 4)
-    certain[0][0, 1] = -1000 * F.one_hot(certain[1][0, 1], 4)  # a probability of e^-1000: float64 has none either
-    behind = drawn([2, 3], 3, 3)
-    behind[0][0, 2] = torch.tensor([-150.0, 0.0, 150.0])  # at padding, whose number is 0
+    certain[0][0, 1] = -1000 * F.one_hot(certain[1][0, 1], 4)  # a probability of e^-1000: in float64, too, this is 0
+    at_padding = drawn([2, 3], 3, 3)
+    at_padding[0][0, 2] = torch.tensor([-150.0, 0.0, 150.0])  # at padding, where the number in `words` is 0
     told, zero, raised = drawn([2], 3, 3), drawn([2], 2, 3), drawn([2], 2, 3)
     told[1][0, 2], zero[1][0, 0] = 1, 0
     level, hole = drawn([3], 3, 4), drawn([3, 3], 3, 4)
@@ -29,22 +29,22 @@ def cases(generator: torch.Generator) -> list[Case]:
     equal[0][0, 1] = 0
     inputs = [
         ("one sentence of two words", drawn([2], 2, 3)),
-        ("two words and one place of padding", drawn([2], 3, 3)),
+        ("two words and one position of padding", drawn([2], 3, 3)),
         ("two sentences, one shorter", drawn([3, 1], 3, 4)),
         ("a word's number at padding", told),
         ("a word whose number is 0", zero),
         ("a word all of whose scores are 0", equal),
         ("four sentences", drawn([6, 2, 1, 4], 6, 7)),
-        ("as many sentences as places and as words of the vocabulary", drawn([1, 3, 2], 3, 3)),
+        ("as many sentences as positions and as words in the vocabulary", drawn([1, 3, 2], 3, 3)),
         ("a single word", drawn([1], 1, 5)),
-        ("a right word of very low score", certain),
-        ("large scores at padding", behind),
-        ("scores of one word far above those of the next", level),
+        ("a correct word with a very low score", certain),
+        ("large scores at padding", at_padding),
+        ("scores at one position far above those at the next", level),
         ("padding between words", hole),
         ("all scores + 100", [raised[0] + 100, *raised[1:]]),
         ("a sentence that is all padding", drawn([2, 0, 3], 3, 6)),
         ("float64", [doubled[0].double(), *doubled[1:]]),
-        ("numbers that do not lie in order in memory", apart),
+        ("numbers that aren't contiguous in memory", apart),
     ]
     return [Case(about, dict(zip(("logits", "words", "mask"), given, strict=True))) for about, given in inputs]
 
@@ -66,24 +66,23 @@ LOGS_OF_P = [
 BY_PRODUCTS = MEAN, "(loss * mask).sum() / mask.sum()"
 
 ROUNDED = (
-    "The softmax of a very low score rounds to 0 in float32 (of a still lower one in float64 too), and exp(100) is too "
-    "large for it. Which function of torch gives the *log* of a softmax in one go?"
+    "In float32 the softmax of a very low score rounds to 0, and exp(100) is too large. (float64 has such limits, too.) "
+    "Which torch function computes the *log* of a softmax directly?"
 )
 for log_of_p in LOGS_OF_P:
     for changes in ([log_of_p, BY_PRODUCTS], [log_of_p]):
         LOSS_PER_WORD.edit("the log is taken of a probability that rounds to 0 or is NaN", ROUNDED, *changes)
 for changes in ([], *([one] for one in LOGS_OF_P)):
     LOSS_PER_WORD.edit(
-        "the places of padding are counted in the average",
-        "The padding's terms are 0, but they are still counted. By what is the sum to be divided?",
+        "the average counts the positions of padding",
+        "The padding adds 0 to the sum, but its positions still count. What should the sum be divided by?",
         *changes,
         (MEAN, "(loss * mask).mean()"),
     )
 for changes in ([], *([one] for one in LOGS_OF_P)):
     LOSS_PER_WORD.edit(
         "the padding is not left out",
-        "Where the mask is False there is no word, so there is no loss. Look at what is multiplied, or "
-        "picked, before the average.",
+        "Where the mask is False, there is no word and so no loss. Look at what you multiply or pick before the average.",
         *changes,
         (MEAN, "loss.mean()"),
     )
@@ -91,76 +90,76 @@ for small in (1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12, 1e-15, 1e-16, 1e-20, 1e-30):
     for p in (f"(logits.softmax(-1) + {small})", f"logits.softmax(-1).clamp(min={small})"):
         LOSS_PER_WORD.edit(
             "a small number hides that a probability rounds to 0",
-            "Then no loss can be larger than minus the log of that number, however wrong the model is. " + ROUNDED,
+            "Then no loss can exceed minus the log of that number, however wrong the model is. " + ROUNDED,
             (LOG_P, f"{p}.log()"),
         )
-for words in ("mask.sum(1).clamp(min=1)", "mask.sum(1)"):  # without clamp, NaN of a sentence that is all padding
+for words in ("mask.sum(1).clamp(min=1)", "mask.sum(1)"):  # without clamp, a sentence that is all padding gives NaN
     LOSS_PER_WORD.edit(
-        "each sentence is averaged alone",
-        "A word of a short sentence then weighs more than one of a long sentence. Average over all words of the batch "
-        "at once.",
+        "each sentence is averaged on its own",
+        "Then a word of a short sentence counts more than a word of a long one. Average over all words of the batch at "
+        "once.",
         (MEAN, f"((loss * mask).sum(1) / {words}).mean()"),
     )
 LOSS_PER_WORD.edit(
     "the sum is divided by the number of sentences",
-    "The loss is one of a *word*. How many words are there?",
+    "The loss is an average per *word*. How many words are there?",
     (MEAN, "loss[mask].sum() / len(loss)"),
 )
 LOSS_PER_WORD.edit(
     "the losses are summed, not averaged",
-    "A batch of more words would have a larger loss, though the model is no worse.",
+    "Then a batch with more words has a larger loss, although the model is no worse.",
     (MEAN, "loss[mask].sum()"),
 )
 LOSS_PER_WORD.edit(
     "the mask is the wrong way round",
-    "True means that a word stands there. Yours averages over the padding.",
+    "The mask is True at a word. Your code averages over the padding.",
     ("loss[mask]", "loss[~mask]"),
 )
 LOSS_PER_WORD.edit(
     "the softmax is taken twice",
-    "Cross-entropy functions of torch want scores, and take the softmax themselves.",
+    "torch's cross-entropy functions expect scores and take the softmax themselves. How often is it taken in your code?",
     (LOG_P, "logits.softmax(-1).log_softmax(-1)"),
 )
 LOSS_PER_WORD.edit(
-    "the softmax runs over the places of the sentence",
-    "At each place the probabilities of all words of the vocabulary sum to 1. Which axis is that?",
+    "the softmax runs over the positions",
+    "At each position, the probabilities of all words in the vocabulary sum to 1. Which axis is that?",
     (LOG_P, "logits.log_softmax(1)"),
 )
 LOSS_PER_WORD.edit(
-    "padding is taken for the word of number 0",
-    "`words * mask` makes padding word 0, and your sum holds the loss for that word too. What belongs into the sum?",
+    "padding counts as the word with the number 0",
+    "Does your code set `words` to 0 at padding? Then the sum also holds losses of word 0. Which losses belong in it?",
     ("words[..., None]", "(words * mask)[..., None]"),
     (MEAN, "loss.sum() / mask.sum()"),
 )
 LOSS_PER_WORD.edit(
-    "padding is told by the number 0, not by the mask",
-    "At padding words may hold any number, and 0 may be the number of a word. What tells the two apart?",
+    "padding is recognised by the number 0, not by the mask",
+    "At padding `words` may hold any number, and 0 may be the number of a real word. What tells the two apart?",
     ("loss[mask]", "loss[words != 0]"),
 )
 for changes in ([BY_PRODUCTS], []):
     LOSS_PER_WORD.edit(
         "exp of a large score is infinite",
-        "exp(100) is too large for float32. Is there a function of torch that gives the log of a sum of exp in one go?",
+        "exp(100) is too large for float32. Which torch function computes the log of a sum of exponentials directly?",
         (LOG_P, "logits - logits.exp().sum(-1, keepdim=True).log()"),
         *changes,
     )
 LOSS_PER_WORD.edit(
-    "the largest score is that of the whole batch, not of the place",
-    "Far below it, every exponential of a place rounds to 0. Is there a function of torch that does all this?",
+    "the largest score is taken over the whole batch, not at each position",
+    "Where all scores are far below it, every exponential rounds to 0. Is there a torch function that does all of this?",
     (
         f"log_p = {LOG_P}",
         "logits = logits - logits[mask].max()\n    log_p = logits - logits.exp().sum(-1, keepdim=True).log()",
     ),
 )
 LOSS_PER_WORD.edit(
-    "the scores are taken for log-probabilities",
-    "F.nll_loss, and a formula with -log p, want the log of a probability. What makes probabilities of scores?",
+    "the scores are used as log-probabilities",
+    "`F.nll_loss`, like the formula −log p, needs the log of a probability. What turns scores into probabilities?",
     (LOG_P, "logits"),
 )
 for base in (2, 10):
     LOSS_PER_WORD.edit(
         "the log is not the natural one",
-        "The loss is asked for in nats: the log to the base e.",
+        "The loss is in nats. What is the base of the log then?",
         (MEAN, f"{MEAN} / {math.log(base)}"),
     )
-LOSS_PER_WORD.edit("the sign is wrong", "The log of a probability is negative; a loss is not.", ("-log_p", "log_p"))
+LOSS_PER_WORD.edit("the sign is wrong", "The log of a probability is negative, but a loss isn't.", ("-log_p", "log_p"))

@@ -9,21 +9,25 @@ WORDS_HELD_64 = Question(
     lambda: held(64),
     (
         Misconception(
-            "that is the number of numbers in the state",
-            "Count words: how far does the curve of 64 numbers stay above the dashed line?",
+            "that is the size of the state, not a number of words",
+            "Count words. How far does the curve of 64 numbers stay above the dashed line?",
             64,
         ),
         Misconception(
             "that is the share, not the number of words",
-            "You know the height, one half. How many words back is the curve as high as that?",
+            "One half is the height of the dashed line. How many points of the curve are on it or above it?",
             0.5,
         ),
-        Misconception("that is the curve of 256 numbers", "Look at the legend.", lambda: held(256)),
+        Misconception(
+            "that is the count for 256 numbers",
+            "Look at the legend. Which curve belongs to 64 numbers?",
+            lambda: held(256),
+        ),
         *miscounted(64),
         *(
             Misconception(
                 "that is about where the curve meets the dotted line",
-                "The dotted line is what guessing gives. One half is the dashed line.",
+                "The dotted line shows what guessing gives. One half is the dashed line.",
                 number,
             )
             for number in range(15, 21)

@@ -1,4 +1,4 @@
-"""words_held_softly: how many words a state of 256 numbers holds if they are put in more softly, with a scale of 0.1."""
+"""words_held_softly: how many words a state of 256 numbers holds if they enter it more softly, with a scale of 0.1."""
 
 from course_lib.checks.engine import Misconception, Question
 from course_lib.checks.rnn_bottleneck.held import held
@@ -10,19 +10,23 @@ WORDS_HELD_SOFTLY = Question(
     (
         Misconception(
             "the sentence ends before the curve reaches one half",
-            "If all words of the sentence are held, it was too short to tell. shares_read has one more argument.",
+            "If all its words are held, the sentence was too short. Which argument of `shares_read` makes it longer?",
             20,
         ),
         Misconception(
-            "that is the count with the scale of 0.3", "Is the scale handed on to shares_read?", lambda: held(256)
+            "that is the count with a scale of 0.3", "Do you pass the new scale to `shares_read`?", lambda: held(256)
         ),
-        Misconception("that is a state of 64 numbers", "The question is about 256 numbers.", lambda: held(64, 0.1, 40)),
+        Misconception(
+            "that is the count for a state of 64 numbers",
+            "The question is about 256 numbers.",
+            lambda: held(64, 0.1, 40),
+        ),
         Misconception(
             "that is the count with a scale of 1",
-            "Look at the scale: this time the words are put in more softly.",
+            "Look at the scale. This time the words should enter the state more softly.",
             lambda: held(256, 1.0),
         ),
     ),
     'lesson 1, "How much fits into a vector?"; glossary.show("bottleneck")',
-    tolerance=2.0,  # words more or fewer: other numbers of places give as much
+    tolerance=2.0,  # words more or fewer, as other lengths of the sentences give
 )

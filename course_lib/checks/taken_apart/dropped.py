@@ -1,4 +1,4 @@
-"""dropped(x, kept, share, training): dropout, with dice that are thrown already."""
+"""dropped(x, kept, share, training): dropout, where `kept` has already been drawn."""
 
 import torch
 
@@ -14,19 +14,19 @@ def cases(generator: torch.Generator) -> list[Case]:
 
     two, lost = torch.tensor([4.0, 8.0]), torch.tensor([True, False])
     inputs = [
-        ("two numbers, the second dropped", two, lost, 0.25, True),
-        ("the same, at inference", two, lost, 0.25, False),
+        ("two numbers, the second one dropped", two, lost, 0.25, True),
+        ("the same numbers, at inference", two, lost, 0.25, False),
         ("a share of 0.5, at inference", draw(2, 3), keep(0.5, 2, 3), 0.5, False),
         ("a share of 0.5", draw(5), keep(0.5, 5), 0.5, True),
         ("a share of 0.8", draw(2, 4), keep(0.8, 2, 4), 0.8, True),
         ("a share of 0.995", draw(6), torch.tensor([True, *[False] * 5]), 0.995, True),
         ("sentences of vectors", draw(2, 3, 5), keep(0.1, 2, 3, 5), 0.1, True),
-        ("by chance nothing is dropped", draw(4), torch.ones(4, dtype=torch.bool), 0.1, True),
-        ("by chance all is dropped", draw(3), torch.zeros(3, dtype=torch.bool), 0.3, True),
+        ("a draw that drops nothing", draw(4), torch.ones(4, dtype=torch.bool), 0.1, True),
+        ("a draw that drops everything", draw(3), torch.zeros(3, dtype=torch.bool), 0.3, True),
         ("a share of 0", draw(1, 4), torch.ones(1, 4, dtype=torch.bool), 0.0, True),
-        ("a share of 1: everything goes", draw(2, 2), torch.zeros(2, 2, dtype=torch.bool), 1.0, True),
+        ("a share of 1, so that everything is dropped", draw(2, 2), torch.zeros(2, 2, dtype=torch.bool), 1.0, True),
         ("float64", draw(3, 2).double(), keep(0.3, 3, 2), 0.3, True),
-        ("numbers that do not lie in order in memory", draw(4, 3).T, keep(0.3, 3, 4), 0.3, True),
+        ("a tensor that isn't contiguous in memory", draw(4, 3).T, keep(0.3, 3, 4), 0.3, True),
         ("a share of 1, at inference", draw(2, 4), torch.zeros(2, 4, dtype=torch.bool), 1.0, False),
     ]
     names = "x", "kept", "share", "training"
@@ -50,57 +50,63 @@ DROPPED = Exercise(
 )
 
 DROPPED.edit(
-    "nothing makes up for what is dropped",
-    "Add up what comes out over many draws: is a number on average what it was?",
+    "nothing makes up for the dropped numbers",
+    "Take the mean of the results over many draws. Is each number on average what it was?",
     ("x * scale", "x"),
 )
 DROPPED.edit(
-    "it is multiplied by 1 − share, not divided",
-    "What is left must make up for what is gone. Does it get larger or smaller?",
+    "the numbers that stay are multiplied by 1 − share, not divided by it",
+    "The numbers that stay must make up for those that are dropped. Should they grow or shrink?",
     ("x * scale", "x * (1 - share)"),
 )
-DROPPED.edit("it is divided by share", "Of what share are the numbers that *stay*?", ("x * scale", "x / share"))
-DROPPED.edit("it drops what should stay", "In kept, True means that the number stays.", ("where(kept", "where(~kept"))
 DROPPED.edit(
-    "it drops at inference too",
-    "The trained model should use all that it has. What is `training` for?",
+    "the numbers that stay are divided by share",
+    "`share` is the share that is dropped. What share *stays* on average?",
+    ("x * scale", "x / share"),
+)
+DROPPED.edit(
+    "it drops the numbers that should stay", "In `kept`, True marks a number that stays.", ("where(kept", "where(~kept")
+)
+DROPPED.edit(
+    "it drops numbers at inference, too",
+    "At inference the model should use all its numbers. What does `training` tell you?",
     ("if not training", "if False"),
 )
 for by in ("*", "/"):
     DROPPED.edit(
         "it scales both in training and at inference",
-        "One of the two makes up for the other, so one is too many. At inference x should go through as it is.",
+        "Scaling in training already makes up for the dropped numbers. What should happen to x at inference?",
         ("return x", f"return x {by} (1 - share)"),
     )
 DROPPED.edit(
     "it scales at inference instead of in training",
-    "That is how the paper of 2014 has it. Here, as in torch, training does all of it: at inference x goes through as it is.",
+    "The paper of 2014 does it that way. Here, as in torch, all scaling happens in training, and inference leaves x as it is.",
     ("return x", "return x * (1 - share)"),
     ("x * scale", "x"),
 )
 DROPPED.edit(
     "it divides at inference instead of in training",
-    "Nothing is missing at inference, so nothing is to be made up for. When is something missing?",
+    "At inference nothing is missing, so there is nothing to make up for. When is something missing?",
     ("return x", "return x / (1 - share)"),
     ("x * scale", "x"),
 )
 DROPPED.edit(
-    "a share of 1 leaves nothing at inference either",
-    "At inference nothing is dropped, whatever the share. Which of your two conditions is looked at first?",
+    "with a share of 1, it returns zeros at inference, too",
+    "At inference nothing is dropped, whatever the share. What must decide first, `share` or `training`?",
     ("return x", "return x * (share < 1)"),
 )
 DROPPED.edit(
-    "a share of 1 gives NaN or an error",
-    "With share = 1 there is nothing left to scale: 0/0. What should come out when everything goes?",
+    "with a share of 1, it returns NaN or raises an error",
+    "With share = 1, nothing is left to scale, and 1 − share is 0. What should the result be when everything is dropped?",
     ("torch.where(kept, x * scale, 0.0)", "x * kept / (1 - torch.tensor(share))"),
 )
 DROPPED.edit(
-    "a share of 1 gives NaN or an error",
-    "With share = 1 there is nothing left to scale, and 1 − share is 0. What should come out when everything goes?",
+    "with a share of 1, it returns NaN or raises an error",
+    "With share = 1, nothing is left to scale, and 1 − share is 0. What should the result be when everything is dropped?",
     (" if share < 1 else 0.0", ""),
 )
 DROPPED.edit(
-    "it divides by the share that stayed by chance",
-    "Use the probability, not what this draw came to: otherwise one number's size depends on the luck of the others.",
+    "it divides by the share that happened to stay in this draw",
+    "Use the probability, not the outcome of this draw. Otherwise a number's size depends on what happened to the others.",
     ("torch.where(kept, x * scale, 0.0)", "x * kept / kept.to(x.dtype).mean()"),
 )

@@ -1,4 +1,4 @@
-"""hiding_costs(log_probability, words, unk): by how much the log-probability falls when one word is hidden, word by word."""
+"""hiding_costs(log_probability, words, unk): how far the log-probability falls when each word alone is hidden."""
 
 import torch
 
@@ -6,16 +6,16 @@ from course_lib.checks.engine import Case, Exercise
 
 
 def cases(generator: torch.Generator) -> list[Case]:
-    def table(places: int, size: int) -> torch.Tensor:
-        return 2 * torch.randn(places, size, generator=generator)
+    def table(positions: int, size: int) -> torch.Tensor:
+        return 2 * torch.randn(positions, size, generator=generator)
 
     inputs = [
-        ("two words, the first matters", torch.tensor([[0.0, 0.0, 3.0], [0.0, 1.0, 1.0]]), [2, 2], 1),
+        ("two words, of which the first matters", torch.tensor([[0.0, 0.0, 3.0], [0.0, 1.0, 1.0]]), [2, 2], 1),
         ("one word", table(1, 4), [3], 1),
         ("three words", table(3, 5), [2, 4, 3], 1),
         ("a word that occurs twice", table(4, 6), [5, 2, 5, 3], 0),
         ("<unk> has another number", table(3, 6), [0, 1, 2], 4),
-        ("a word that is <unk> already", table(4, 5), [2, 3, 1, 4], 3),
+        ("a word that is already <unk>", table(4, 5), [2, 3, 1, 4], 3),
         ("seven words", table(7, 9), [1, 8, 2, 2, 7, 5, 0], 6),
         ("a sentence that the model finds very unlikely", table(3, 4) - 80, [1, 2, 3], 0),
         ("float64", table(3, 4).double(), [1, 2, 3], 0),
@@ -32,14 +32,16 @@ def right(log_probability, words, unk):
 
 
 def with_table(answer, table, words, unk):
-    """Calls it with a log-probability made of a table: a number for each place and word, added, squashed."""
+    """Calls the answer with a log-probability made from a table. It adds up one number for each position and its word, and takes the log of the sigmoid."""
     import torch
 
     def log_probability(sentence):
         if not isinstance(sentence, torch.Tensor):
-            raise TypeError(f"log_probability takes a tensor of word numbers; given was a {type(sentence).__name__}")
+            raise TypeError(f"log_probability takes a tensor of word numbers, but it got a {type(sentence).__name__}")
         if sentence.ndim != 1:
-            raise ValueError(f"log_probability takes one sentence, of shape (n,); given was {tuple(sentence.shape)}")
+            raise ValueError(
+                f"log_probability takes one sentence, of shape (n,), but it got the shape {tuple(sentence.shape)}"
+            )
         added = table[torch.arange(len(sentence)), sentence].sum()
         return torch.nn.functional.logsigmoid(added)
 
@@ -57,54 +59,56 @@ HIDING_COSTS = Exercise(
 )
 
 HIDING_COSTS.edit(
-    "the sign is turned",
-    "A cost is what is lost: positive where the log-probability *falls* when the word is hidden.",
+    "the sign is wrong",
+    "A cost is a loss. It is positive where the log-probability *falls* when the word is hidden.",
     ("before - after", "after - before"),
 )
 HIDING_COSTS.edit(
-    "words stay hidden once they were",
-    "Each word is hidden alone. Start from the whole sentence every time; is your copy made inside the loop?",
+    "a word stays hidden after its turn",
+    "Each word is hidden alone. Is the word before it back in your sentence by then?",
     ("place == i", "place <= i"),
 )
 HIDING_COSTS.edit(
-    "each word is hidden on top of those before it",
-    "Each word is hidden alone, and compared with the whole sentence.",
+    "each word is hidden in addition to the words before it",
+    "Each word is hidden alone. With which sentence do you compare the result?",
     ("place == i", "place <= i"),
     ("before - after", "torch.cat([before[None], after[:-1]]) - after"),
 )
 HIDING_COSTS.edit(
-    "the word is taken out, not replaced",
-    "Then the sentence gets shorter, and every later word stands at another place: two changes at once.",
+    "the word is removed, not replaced",
+    "Then the sentence gets shorter, and every later word moves to another position. That makes two changes at once.",
     ("torch.where(place == i, unk, words)", "words[place != i]"),
 )
 HIDING_COSTS.edit(
-    "every word of that kind is hidden",
-    "A word that occurs twice is hidden at one place at a time: go by the place, not by the word.",
+    "a word that occurs twice is hidden at all its positions",
+    "Hide one position at a time. How does your code choose what to hide, by the word or by its position?",
     ("place == i", "words == words[i]"),
 )
 HIDING_COSTS.edit(
-    "the word's number is taken for its place",
-    "words[i] is *which* word it is; where it stands is i.",
+    "the word's number is used as its position",
+    "The number in `words` says *which* word it is. What says where in the sentence it is?",
     ("torch.where(place == i, unk, words)", "words.index_fill(0, words[i], unk)"),
 )
-HIDING_COSTS.edit("all words but one are hidden", "Hide *one*; the others stay.", ("place == i", "place != i"))
+HIDING_COSTS.edit(
+    "all words but one are hidden", "Hide *one* word, and leave the others.", ("place == i", "place != i")
+)
 HIDING_COSTS.edit(
     "probabilities are subtracted",
-    "The difference of the *log*-probabilities is wanted, in nats. No exp is needed.",
+    "The cost is the difference of two *log*-probabilities, in nats. It needs no exp.",
     ("before - after", "before.exp() - after.exp()"),
 )
 HIDING_COSTS.edit(
     "log-probabilities are divided",
-    "Quotients of probabilities are differences of their logarithms. How much lower is it, in nats?",
+    "Dividing probabilities means subtracting their logarithms. By how many nats does the log-probability fall?",
     ("before - after", "before / after"),
 )
 HIDING_COSTS.edit(
-    "it gives what is left, not what is lost",
-    "A cost compares: with the word, and without it.",
+    "it returns what is left, not what is lost",
+    "A cost compares two log-probabilities, one with the word and one without it.",
     ("before - after", "after"),
 )
 HIDING_COSTS.edit(
-    "it hides with number 0, not with unk",
-    "Which number <unk> has depends on the vocabulary; it comes in as unk.",
+    "it hides a word with number 0, not with unk",
+    "The number of <unk> depends on the vocabulary. Which argument tells you?",
     ("place == i, unk", "place == i, 0"),
 )

@@ -1,4 +1,4 @@
-"""weight_at(weights, words, offset): for each head, the mean weight that a word gives to the word so far away."""
+"""weight_at(weights, words, offset): for each head, the mean weight that a word gives to the word at this offset."""
 
 import torch
 
@@ -7,7 +7,7 @@ from course_lib.checks.engine import Case, Exercise
 
 def cases(generator: torch.Generator) -> list[Case]:
     def maps(lengths: list[int], heads: int, longest: int | None = None) -> dict[str, torch.Tensor]:
-        """Weights as a model gives them: nothing on padding, but padded queries look at words."""
+        """Makes weights as a model does: padding gets none, but the rows of padding look at words."""
         words = torch.arange(longest or max(lengths)) < torch.tensor(lengths)[:, None]
         scores = 2 * torch.randn(len(lengths), heads, words.shape[1], words.shape[1], generator=generator)
         closed = scores.masked_fill(~words[:, None, None], -torch.inf)
@@ -25,29 +25,29 @@ def cases(generator: torch.Generator) -> list[Case]:
     strange["weights"] = strange["weights"].permute(3, 2, 1, 0).contiguous().permute(3, 2, 1, 0)
     inputs = [
         ("one head, three words, the word before", {"weights": three, "words": all_words}, -1),
-        ("the same, the word after", {"weights": three, "words": all_words}, 1),
-        ("the same, the word itself", {"weights": three, "words": all_words}, 0),
+        ("the same weights, the word after", {"weights": three, "words": all_words}, 1),
+        ("the same weights, the word itself", {"weights": three, "words": all_words}, 0),
         ("two words and padding, the word before", {"weights": padded, "words": two_words}, -1),
         ("two words and padding, the word after", {"weights": padded, "words": two_words}, 1),
         ("two heads", maps([4], 2), -1),
         ("sentences of unequal lengths", apart, -1),
         ("sentences of unequal lengths, the word after", apart, 1),
         ("sentences of unequal lengths, the word itself", apart, 0),
-        ("as many sentences as heads as words", maps([3, 3, 3], 3), -1),
-        ("two words further on", maps([5, 3, 2], 2), 2),
+        ("as many sentences as heads and words", maps([3, 3, 3], 3), -1),
+        ("two positions further on", maps([5, 3, 2], 2), 2),
         ("padding in front", front, 1),
         ("padding in front, the word before", front, -1),
-        ("a pair of weight 0", {"weights": three * torch.tensor([1.0, 0.0, 1.0]), "words": all_words}, 1),
+        ("a pair with weight 0", {"weights": three * torch.tensor([1.0, 0.0, 1.0]), "words": all_words}, 1),
         ("padding between words", {"weights": three, "words": torch.tensor([[True, False, True]])}, 1),
         ("padding between the two words", {"weights": three, "words": torch.tensor([[True, False, True]])}, 2),
         ("padding among four words", {"weights": four, "words": torch.tensor([[True, False, True, True]])}, 1),
         ("padding in front of the only sentence", {"weights": three, "words": torch.tensor([[False, True, True]])}, -1),
-        ("three words further on", maps([5, 6], 2), 3),
+        ("three positions further on", maps([5, 6], 2), 3),
         ("one word, and the word before it", maps([1], 2), -1),
         ("further back than any sentence is long", maps([2, 3], 2), -4),
         ("a sentence without any word", maps([0, 3], 2), -1),
         ("float64", double, -1),
-        ("weights that do not lie in order in memory", strange, -2),
+        ("weights that aren't contiguous in memory", strange, -2),
     ]
     return [Case(about, {**given, "offset": offset}) for about, given, offset in inputs]
 
@@ -64,30 +64,30 @@ WEIGHT_AT = Exercise("weight_at", "taken_apart", cases, right, 'lesson 7, "Readi
 
 WEIGHT_AT.edit(
     "it looks the other way",
-    "In a row is the word that looks, in a column the word looked at. With offset −1, which column belongs to row 1?",
+    "A row belongs to the word that looks, a column to the word it looks at. With offset −1, which column goes with row 1?",
     ("both.diagonal(offset", "both.diagonal(-offset"),
     ("weights.diagonal(offset", "weights.diagonal(-offset"),
 )
-NEITHER = "Take the case with two words and padding. Which pairs (query, key) are two words that stand so?"
+NEITHER = "Take the example with two words and padding. Which pairs with this offset consist of two words?"
 WEIGHT_AT.edit(
     "padding is counted",
-    f"{NEITHER} A padded query has weights too; they mean nothing.",
+    f"{NEITHER} The row of the padding has weights, too, but they mean nothing.",
     ("query & key", "torch.ones_like(query & key)"),
 )
 WEIGHT_AT.edit(
-    "only padded words that are looked at are left out",
-    f"{NEITHER} The row of padding has weights too.",
+    "padding is left out only where it is looked at",
+    f"{NEITHER} The row of the padding has weights, too.",
     ("query & key", "torch.ones_like(query) & key"),
 )
 WEIGHT_AT.edit(
-    "only padded words that look are left out",
-    f"{NEITHER} The last word has padding after it, and the weight there is 0: should that 0 be in the mean?",
+    "padding is left out only where it looks",
+    f"{NEITHER} The last word has padding after it, and its weight there is 0. Should this 0 count in the mean?",
     ("query & key", "query & torch.ones_like(key)"),
 )
 
 
 def wrapped(after):
-    """Goes round past the first word to the last; if `after`, past the last to the first, too."""
+    """Wraps around from the first word to the last and, if `after`, from the last to the first, too."""
 
     def answer(weights, words, offset):
         n = words.shape[1]
@@ -102,45 +102,45 @@ def wrapped(after):
 
 for after in (False, True):
     WEIGHT_AT.misconception(
-        "it goes round past the end of the sentence",
-        "Word 0 has no word before it. In Python place −1 is the last one, and torch.roll brings it back to the front.",
+        "it wraps around at the end of the sentence",
+        "Word 0 has no word before it. In Python, position −1 is the last one, and torch.roll wraps around, too.",
     )(wrapped(after))
 WEIGHT_AT.edit(
     "it divides by the number of all words",
-    "The first word has no word before it. How many words have one?",
+    "With offset −1, the first word has no partner. How many words have one?",
     ("counted.sum()", "words.sum()"),
 )
 OF_A_SENTENCE = "looks.sum(2) / counted.sum(1, keepdim=True).clamp(min=1)"
 WEIGHT_AT.edit(
     "every sentence counts the same",
-    "The mean is over words: a sentence of five has more of them than a sentence of two.",
+    "The mean is over pairs, and a sentence of five words has more of them than a sentence of two.",
     ("looks.sum((0, 2)) / counted.sum().clamp(min=1)", f"({OF_A_SENTENCE}).mean(0)"),
 )
 WEIGHT_AT.edit(
     "every sentence counts the same",
-    "The mean is over words: a sentence of five has more of them than a sentence of two.",
+    "The mean is over pairs, and a sentence of five words has more of them than a sentence of two.",
     (
         "looks.sum((0, 2)) / counted.sum().clamp(min=1)",
         f"({OF_A_SENTENCE}).sum(0) / counted.any(1).sum().clamp(min=1)",
     ),
 )
 WEIGHT_AT.edit(
-    "it gives a number for each sentence",
-    "One number a head is wanted, over the words of all sentences together.",
+    "it returns a number for each sentence",
+    "One number per head is wanted, over the pairs of all sentences together.",
     ("looks.sum((0, 2)) / counted.sum().clamp(min=1)", OF_A_SENTENCE),
 )
 WEIGHT_AT.edit(
-    "the heads are averaged too",
-    "Which head looks there is the question. Keep the head's axis.",
+    "it averages over the heads, too",
+    "The question is which head looks there. Keep the axis of the heads.",
     ("looks.sum((0, 2))", "looks.mean(1).sum()"),
 )
 WEIGHT_AT.edit(
-    "it is a sum, not a mean",
-    "The sum grows with the number of words. Of how many weights is it the sum?",
+    "it returns a sum, not a mean",
+    "A sum grows with the number of pairs. How many weights does it add up?",
     (" / counted.sum().clamp(min=1)", ""),
 )
 WEIGHT_AT.edit(
-    "with no such word it gives NaN",
-    "A sentence of one word has no word before any: 0/0. The exercise says what should come out.",
+    "it returns NaN if no pair counts",
+    "If no pair counts, the mean is 0/0, which is NaN. The exercise says what to return then.",
     (".clamp(min=1)", ""),
 )

@@ -1,4 +1,4 @@
-"""word_shares(weights, values): the share of each word's piece, weight times value, in the output of a head."""
+"""word_shares(weights, values): each word's share of a head's output; a word adds its weight times its value."""
 
 import torch
 
@@ -18,7 +18,7 @@ def cases(generator: torch.Generator) -> list[Case]:
         ("two words at right angles", torch.tensor([[0.25, 0.75]]), torch.tensor([[12.0, 0.0], [0.0, 4.0]])),
         ("an output whose numbers sum to 0", torch.tensor([[0.25, 0.75]]), torch.tensor([[12.0, 0.0], [0.0, -4.0]])),
         ("an output that begins with 0", torch.tensor([[0.25, 0.75]]), torch.tensor([[0.0, 12.0], [0.0, 4.0]])),
-        ("two words that pull apart", torch.tensor([[0.5, 0.5]]), torch.tensor([[2.0], [-1.0]])),
+        ("two words that point in opposite directions", torch.tensor([[0.5, 0.5]]), torch.tensor([[2.0], [-1.0]])),
         ("all weight on one word", torch.tensor([[0.0, 1.0]]), torch.tensor([[1.0, 2.0], [3.0, 1.0]])),
         ("three words, three queries", weights(3, 3), draw(3, 3)),
         ("two queries, five words", weights(2, 5), draw(5, 3)),
@@ -27,10 +27,10 @@ def cases(generator: torch.Generator) -> list[Case]:
         ("long values", weights(2, 4), 100 * draw(4, 3)),
         ("short values", weights(2, 4), 0.01 * draw(4, 3)),
         ("very short values", weights(2, 3), 1e-6 * draw(3, 3)),
-        ("words that nearly cancel", torch.tensor([[0.5, 0.5]]), torch.tensor([[1.0], [-0.9]])),
+        ("words that nearly cancel each other", torch.tensor([[0.5, 0.5]]), torch.tensor([[1.0], [-0.9]])),
         ("a query that looks at nothing", some, draw(3, 4)),
         ("float64", weights(3, 2).double(), draw(2, 2).double()),
-        ("numbers that do not lie in order in memory", weights(4, 3).T.contiguous().T, draw(5, 3).T),
+        ("a tensor that isn't contiguous in memory", weights(4, 3).T.contiguous().T, draw(5, 3).T),
     ]
     return [Case(about, {"weights": w, "values": v}) for about, w, v in inputs]
 
@@ -54,62 +54,62 @@ WORD_SHARES = Exercise(
 
 WORD_SHARES.edit(
     "these are the weights",
-    "A word with much weight and a short value hands on little. What do the values add?",
+    "A word with a large weight and a short value passes on little. Where do the values come in?",
     ("along / a.square().sum(-1, keepdim=True)", "weights"),
 )
 WORD_SHARES.edit(
-    "it is divided by ‖a‖, not by ‖a‖²",
-    "Do the shares of a row sum to 1? Make all values ten times as long: a share must not change.",
+    "it divides by ‖a‖, not by ‖a‖²",
+    "Do the shares of a row sum to 1? And if all values are ten times as long, do the shares stay the same?",
     ("a.square().sum(-1, keepdim=True)", "a.norm(dim=-1, keepdim=True)"),
 )
 WORD_SHARES.edit(
-    "it is not divided by anything",
+    "the division is missing",
     "Do the shares of a row sum to 1?",
     ("along / a.square().sum(-1, keepdim=True)", "along"),
 )
 for by in ("a.square()", "along"):
     WORD_SHARES.edit(
-        "the weight of the word is left out",
-        "What a word hands on is its value *times* its weight.",
+        "the word's weight is left out",
+        "What a word passes on is its value *times* its weight.",
         ("weights * (a @ values.T)", "a @ values.T"),
         ("a.square()", by),
     )
 WORD_SHARES.edit(
-    "all queries share one ‖a‖",
-    "Each query has an output of its own, and so a length of its own. Over which axis should the squares be added?",
+    "all queries are divided by the same ‖a‖²",
+    "Each query has an output of its own, with a length of its own. Along which axis should the squares be added?",
     ("sum(-1, keepdim=True)", "sum()"),
 )
 WORD_SHARES.edit(
-    "it compares lengths and forgets directions",
-    "A long piece that points against the output takes away from it. How much of the piece lies along a?",
+    "it compares lengths and ignores directions",
+    "A long piece that points against the output takes away from it. How far does the piece go in the direction of a?",
     ("(a @ values.T)", "values.norm(dim=-1)"),
     ("a.square()", "along"),
 )
 for by in ("along", "a.square()"):
     WORD_SHARES.edit(
         "negative shares are made positive",
-        "A word may pull against the output; then its share is negative, and those of the others sum to more than 1.",
+        "A word may pull against the output. Then its share is negative, and the other shares sum to more than 1.",
         ("weights * (a @ values.T)", "(weights * (a @ values.T)).abs()"),
         ("a.square()", by),
     )
 WORD_SHARES.edit(
     "these are cosines",
-    "A cosine forgets how long the piece is. Do the shares of a row sum to 1?",
+    "A cosine ignores how long the piece is. Do the shares of a row sum to 1?",
     ("weights * (a @ values.T)", "a @ values.T / values.norm(dim=-1)"),
     ("a.square().sum(-1, keepdim=True)", "a.norm(dim=-1, keepdim=True)"),
 )
 WORD_SHARES.edit(
-    "a softmax runs over them",
-    "They are shares already and sum to 1 as they are.",
+    "a softmax is taken of the shares",
+    "The shares of a row already sum to 1.",
     ("shares.nan_to_num(0.0)", "shares.nan_to_num(0.0).softmax(-1)"),
 )
 WORD_SHARES.edit(
     "a query that looks at nothing gives NaN",
-    "Its output is the zero vector: 0/0. The exercise says what should come out.",
+    "The output of that query is the zero vector, and 0/0 is NaN. The exercise says what its shares should be.",
     ("shares.nan_to_num(0.0)", "shares"),
 )
 WORD_SHARES.edit(
     "rows and columns are swapped",
-    "A row for each query, a column for each word that is looked at.",
+    "The result has a row for each query, and a column for each word it looks at.",
     ("shares.nan_to_num(0.0)", "shares.nan_to_num(0.0).T"),
 )
