@@ -21,15 +21,15 @@ INDEX = """# Glossary
 
 Each entry gives the paper's definition, then what happens in practice, then the arithmetic in a few lines that run.
 In a notebook, after `from course_lib import glossary`, `glossary.show("query")` shows an entry, and
-`glossary.search("mask")` searches all of them. The [ledger of claims](claims.md) lists what people say about attention
-and what came out when we tested it.
+`glossary.search("mask")` searches all of them. The [ledger of claims](claims.md) lists common claims about attention
+and what we found when we tested them.
 """
 
 CLAIMS = """# The ledger of claims
 
-What do people say about attention, and what came out when we tested it? A verdict is computed from the figures of an
-experiment or a proof, in the cell that the last column links to. Claims that need no experiment, or allow none, are
-[settled on this page](#Settled-on-this-page).
+This page lists common claims about attention and what we found when we tested them. A verdict is computed from the
+figures of an experiment or a proof, in the cell that the last column links to. Claims that need no experiment, or allow
+none, are [settled on this page](#Settled-on-this-page).
 
 The column *runs* says how often the verdict came out the same when the lesson ran with seeds that nobody picked, on
 the plainest and on the richest instruction set of a processor (`make seeds`). If no run can change a verdict, the
