@@ -84,9 +84,7 @@ def beams_of(seed: int) -> list[Case]:
         start, end = torch.randperm(words, generator=generator)[:2].tolist()
         return dict(zip(names, (table(generator, words), 0.7, start, end, width, limit), strict=True))
 
-    named = {
-        one.name: one.answer for one in reversed(BEAM_WORDS.misconceptions)
-    }  # if a name has several answers, the first
+    named = {one.name: one.answer for one in reversed(BEAM_WORDS.misconceptions)}  # the first answer of each name
     drawn = told_apart(draw, right, [named[name] for name in SHOWN], clear_cut, NAMELESS)
     return given[:-1] + [Case("a model that looks at all words", arguments) for arguments in drawn] + given[-1:]
 
