@@ -158,5 +158,5 @@ def test_the_verb_prints_all_tables(corpus, monkeypatch, capsys):
     torch.set_num_threads(before)
     _, *told = capsys.readouterr().out.strip().split("\n\n")
     assert [len(each.splitlines()) for each in told] == [5, 4, 4, 4, 4, 4, 4, 4, 4, 5, 1, 4, 4, 1, 1]
-    assert told[10].startswith("MiB at most at a time: all scores")
+    assert told[10].startswith("peak MiB: all scores")
     assert told[-1] == "06_transformer_trained was not timed: no browser was found."

@@ -67,7 +67,7 @@ engine.Exercise.run = lambda *_: 1
             "sat": "cat_score = 0.525",
             "double": "def double(x):\n    print('✓ double: right on all 3 inputs.')\n    return x",
         },
-        "masked_softmax: every weight is 0, as if all places were closed; cat_score: that is divided by √d_k; "
+        "masked_softmax: every weight is 0, as if all keys were closed; cat_score: that is divided by √d_k; "
         "double: every number is 0.5 times what is wanted; check_count raised ValueError",
     ),
     "stripped_asserts_and_objects_that_say_yes": (
@@ -83,9 +83,10 @@ get_ipython().ast_transformers.append(NoAsserts())
             "sat": "cat_score = Anything()",
             "double": "double = Anything()",
         },
-        "masked_softmax: every weight is 0, as if all places were closed; "
+        "masked_softmax: every weight is 0, as if all keys were closed; "
         "cat_score: it is something of type Anything; "
-        "double: it returns something of type Anything, not a tensor of shape (1, 3); asserts do nothing in its kernel",
+        "double: it returns something of type Anything, not a tensor of shape (1, 3); "
+        "asserts are switched off in its kernel",
     ),
     "patched_json_print_and_numpy": (
         {
@@ -371,7 +372,7 @@ def test_nothing_that_a_drive_hands_over_gives_what_is_right(name):
         ("2", 1.0, []),
         ("1", 0.5, ["the_cell gives 1 of 2 points"]),
         ("0", 0.0, ["the_cell gives 0 of 2 points"]),
-        ("3", 0.0, ["the_cell shows a number that is not one from 0 to its 2 points"]),
+        ("3", 0.0, ["the_cell shows a number that isn't between 0 and its 2 points"]),
         (None, 1.0, []),
     ],
 )

@@ -89,7 +89,7 @@ def test_a_missing_verdict_is_seen(found, claim):
 def test_a_verdict_without_a_figure_is_seen(found):
     empty = copy.deepcopy(found)
     empty["G4"][0].record["figures"].clear()
-    assert pages.lacking(empty) == ["G4 has a verdict in transformer_built and no figure"]
+    assert pages.lacking(empty) == ["G4 has a verdict in transformer_built but no figure"]
 
 
 def test_any_change_of_a_verdict_changes_the_page(found):

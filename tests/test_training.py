@@ -47,7 +47,7 @@ def build(tiny):
 
 @pytest.fixture
 def no_training(monkeypatch):
-    """From now on nothing can be trained; `torch` is no part of a fingerprint."""
+    """Makes training impossible from now on; a fingerprint doesn't cover `torch`."""
 
     def refuse(*_, **__):
         raise AssertionError("it was trained anew")

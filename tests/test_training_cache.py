@@ -1,4 +1,4 @@
-"""The cache of trainings gives back what the same code and settings made, however they are held, and nothing else."""
+"""The cache returns a trained model for the same code and settings only, whatever holds the settings."""
 
 import importlib
 import itertools
