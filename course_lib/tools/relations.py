@@ -15,7 +15,7 @@ from course_lib.checks import exercises
 from course_lib.tools.mutants import PASSED, Solution, differs, solutions, told
 from course_lib.tools.rewrapped import Wrapped, first_result, levels, put
 
-MOVED = "exchanged|in each other's places|stands? at other places|in another order|in the shape"
+MOVED = "swapped|exchanged|each other's places|wrong positions|(wrong|another) order|in (the )?shape"
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,10 @@ def relations(value: object) -> Iterator[Relation]:
             yield Relation("transposed", lambda x: x.mT, MOVED)
         for axis in range(-value.ndim, 0):
             yield Relation(
-                f"turned round along axis {axis}", lambda x, axis=axis: x.flip(axis), f"turned round|{MOVED}"
+                f"turned round along axis {axis}", lambda x, axis=axis: x.flip(axis), f"reversed|turned round|{MOVED}"
             )
     if isinstance(value, list):
-        yield Relation("turned round", lambda x: x[::-1], f"turned round|{MOVED}")
+        yield Relation("turned round", lambda x: x[::-1], f"reversed|turned round|{MOVED}")
         if value and all(isinstance(item, float) for item in value):
             yield from OF_NUMBERS[:2]
 

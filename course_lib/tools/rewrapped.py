@@ -269,7 +269,7 @@ def unusable(name: str, answer: Callable, of_notebook: dict[str, Cell]) -> str:
 NAMED = re.compile(
     r"(it returns|`result.*` is|the result has the wrong) .+, not .+|comes back, not a|not boolean|not whole numbers"
     r"|infer dtype of|too many dimensions '"  # torch's own words, if a check needs a tensor to continue
-    r"|in place of|in a row of their own|entry|entries are left out|there is a list within|ends too early"
+    r"|instead of|in place of|in a row of their own|entry|entries are left out|there is a list within|ends too early"
 )
 
 

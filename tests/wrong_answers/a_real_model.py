@@ -55,13 +55,13 @@ def next_without_an_end(word, known):
 kept_pieces = []
 
 
-@wrong("split_word", "what it has returned changes when it is called again")
+@wrong("split_word", "an earlier result changes in a later call")
 def one_list_for_all(word, known):
     kept_pieces[:] = as_in_bert(word, known)
     return kept_pieces
 
 
-@wrong("split_word", "it calls course_lib.word_pieces, which is not to be used")
+@wrong("split_word", "it calls course_lib.word_pieces, which isn't allowed here")
 def by_the_library(word, known):
     from course_lib.word_pieces import WordPieces
 
@@ -130,7 +130,7 @@ def filled_with_infinity(states, mask):
     return (states.masked_fill(~mask[:, :, None], -torch.inf) * mask[:, :, None]).sum(1) / mask.sum(1)[:, None]
 
 
-@wrong("sentence_vector", "it calls course_lib.pretrained, which is not to be used")
+@wrong("sentence_vector", "it calls course_lib.pretrained, which isn't allowed here")
 def with_the_library(states, mask):
     from course_lib.pretrained import mean_pooled
 
@@ -189,7 +189,7 @@ def query_as_a_row(query, vectors, k):
     return (F.normalize(vectors, dim=1) @ F.normalize(query, dim=1)).topk(k).indices
 
 
-@wrong("nearest", "the entries are right, in another order")
+@wrong("nearest", "the entries are right, but in the wrong order")
 def two_digits(query, vectors, k):
     cosines = [round(float(query @ v / (query.norm() * v.norm())), 2) for v in vectors]
     return sorted(range(len(cosines)), key=lambda row: cosines[row], reverse=True)[:k]
@@ -312,7 +312,7 @@ def merged_in_place(weight, down, up, alpha):
 
 @wrong(
     "merged",
-    "its arguments stand in another order: (weight, up, down, alpha), and the text has (weight, down, up, alpha)",
+    "its arguments are in the wrong order: (weight, up, down, alpha), but the text has (weight, down, up, alpha)",
 )
 def other_names(weight, up, down, alpha):
     return weight + alpha / len(down) * up @ down

@@ -97,7 +97,7 @@ def only_the_first_head(x, start):
     return interleaved(x, angle_table(x, start))[0]
 
 
-@wrong("rotary", "it calls course_lib.positions, which is not to be used")
+@wrong("rotary", "it calls course_lib.positions, which isn't allowed here")
 def from_the_library(x, start):
     from course_lib.positions import RotaryPositions
 
@@ -209,13 +209,13 @@ def max_of_python(tile, other):
     return m, a * tile[1] + b * other[1], a[:, None] * tile[2] + b[:, None] * other[2]
 
 
-@wrong("merge_tiles", "the results stand in each other's places")
+@wrong("merge_tiles", "the results are in the wrong order")
 def o_before_l(tile, other):
     m, total, o = merged_in_order(tile, other)
     return m, o, total
 
 
-@wrong("merge_tiles", "the results stand in each other's places")
+@wrong("merge_tiles", "the results are in the wrong order")
 def l_before_m(tile, other):
     m, total, o = merged_in_order(tile, other)
     return total, m, o
@@ -280,7 +280,7 @@ def minus_infinity(length, width):
     return torch.zeros(length, length).masked_fill(~square(length).tril().triu(1 - width), -torch.inf)
 
 
-@wrong("window", "the numbers are right, but in the shape (1, 6, 6) in place of (6, 6)")
+@wrong("window", "the numbers are right, but in shape (1, 6, 6) instead of (6, 6)")
 def with_more_axes(length, width):
     return square(length).tril().triu(1 - width)[None]
 
@@ -359,7 +359,7 @@ def divided_by_one_at_least(S, z, query, key, value):
     return S, z, positive(query) @ S / (positive(query) @ z).clamp(min=1)
 
 
-@wrong("linear_step", "the results stand in each other's places")
+@wrong("linear_step", "the results are in the wrong order")
 def z_first(S, z, query, key, value):
     S, z, output = one_step(S, z, positive(query), positive(key), value)
     return z, S, output

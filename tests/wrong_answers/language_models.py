@@ -54,7 +54,7 @@ def list_of_the_caller(pieces, new):
     return pair, pieces
 
 
-@wrong("merge_step", "the order is turned round")
+@wrong("merge_step", "the order is reversed")
 def pieces_first(pieces, new):
     return after(pieces, chosen(counted(pieces)), new)[::-1]
 
@@ -262,7 +262,7 @@ def into_p(p, share):
     return p / p.sum(-1, keepdim=True)
 
 
-@wrong("top_p", "it calls course_lib.decoding, which is not to be used")
+@wrong("top_p", "it calls course_lib.decoding, which isn't allowed here")
 def from_the_library(p, share):
     from course_lib import decoding
 

@@ -166,7 +166,7 @@ def scales_the_query_itself(query, key, value, mask):
     return both(safe(dots(query, key), mask), value)
 
 
-@wrong("scaled_attention", "in result 1 of 2, axes 3 and 2 stand in each other's places")
+@wrong("scaled_attention", "in result 1 of 2, axes 3 and 2 are swapped")
 def turns_the_output(query, key, value, mask):
     weights = safe(dots(query, key) / query.shape[-1] ** 0.5, mask)
     return (weights @ value).transpose(2, 3), weights
@@ -253,7 +253,7 @@ right_value("saturated_at", 64)
 # ---- what readers of their own gave ----
 
 
-@wrong("masked_softmax", "its arguments stand in another order: (mask, scores), and the text has (scores, mask)")
+@wrong("masked_softmax", "its arguments are in the wrong order: (mask, scores), but the text has (scores, mask)")
 def mask_first(mask, scores):
     return torch.softmax(scores.masked_fill(~mask, -torch.inf), -1).nan_to_num()
 
@@ -282,7 +282,7 @@ def weights_and_mask(scores, mask):
     return torch.softmax(scores.masked_fill(~mask, -torch.inf), -1).nan_to_num(), mask
 
 
-@wrong("masked_softmax", "what it has returned changes when it is called again")
+@wrong("masked_softmax", "an earlier result changes in a later call")
 def hands_out_a_buffer(scores, mask, kept={}):  # noqa: B006
     weights = torch.softmax(scores.masked_fill(~mask, -torch.inf), -1).nan_to_num()
     return kept.setdefault((scores.shape, scores.dtype), torch.empty_like(weights)).copy_(weights)
@@ -304,22 +304,20 @@ def infinity_times_the_mask(query, key, value, mask):
     return weights @ value, weights
 
 
-@wrong("scaled_attention", "in result 2 of 2, only some entries are off, 33% of those in the inputs that fail")
+@wrong("scaled_attention", "in result 2 of 2, only some entries are off, 33% of the entries in the failing inputs")
 def keeps_the_first_keys(query, key, value, mask, kept={}):  # noqa: B006
     key = kept.setdefault((key.shape, key.dtype), key)
     weights = torch.softmax((query @ key.mT / math.sqrt(query.shape[-1])).masked_fill(~mask, -torch.inf), -1)
     return weights.nan_to_num() @ value, weights.nan_to_num()
 
 
-@wrong(
-    "scaled_attention", "in result 1 of 2, the numbers are right, but in the shape (2, 1, 2) in place of (2, 1, 2, 1)"
-)
+@wrong("scaled_attention", "in result 1 of 2, the numbers are right, but in shape (2, 1, 2) instead of (2, 1, 2, 1)")
 def squeezes_the_output(query, key, value, mask):
     weights = (query @ key.mT / math.sqrt(query.shape[-1])).masked_fill(~mask, -torch.inf).softmax(-1).nan_to_num()
     return (weights @ value).squeeze(-1), weights
 
 
-@wrong("look", "in result 1 of 2, the numbers are right, but in the shape () in place of (1,)")
+@wrong("look", "in result 1 of 2, the numbers are right, but in shape () instead of (1,)")
 def squeezes_what_is_found(words, who):
     weights = (words @ words[who] / math.sqrt(words.shape[1])).softmax(0)
     return (weights @ words).squeeze(), weights
@@ -337,7 +335,7 @@ def all_open(queries, keys):
     return torch.ones(1, 1, queries, keys, dtype=torch.bool)
 
 
-@wrong("causal", "there are too many that are False")
+@wrong("causal", "too many entries are False")
 def window_of_eight(queries, keys):
     i, j = (torch.arange(queries) + keys - queries)[:, None], torch.arange(keys)[None]
     return ((j <= i) & (i - j < 8))[None, None]
@@ -355,7 +353,7 @@ def a_dictionary_by_vector(words, who):
 wrong_value("cat_score", 1.04, "1.04 is not right")
 wrong_value("cat_score", 1.03, "1.03 is not right")
 wrong_value("cat_weights", ["0.28", "0.41", "0.30"], "'0.28' is text")
-wrong_value("cat_weights", torch.tensor([[0.28], [0.41], [0.30]]), "the numbers are right, but in the shape (3, 1)")
+wrong_value("cat_weights", torch.tensor([[0.28], [0.41], [0.30]]), "the numbers are right, but in shape (3, 1)")
 wrong_value("cat_weights", [0.287, 0.405, 0.308], "entry 2 of [0.287, 0.405, 0.308] is not right")
 right_value("cat_score", Fraction(105, 100))
 right_value("cat_weights", [Decimal("0.28"), Decimal("0.41"), Decimal("0.30")])

@@ -222,7 +222,7 @@ def floor_of_the_column(x, start):  # i // 2 of the column where 2 i is wanted
     return x + code_of(x.shape[1], start, d, lambda i: (2 * i) // 2 / d).to(x.dtype)
 
 
-@wrong("add_positions", "it calls course_lib.positions, which is not to be used")
+@wrong("add_positions", "it calls course_lib.positions, which isn't allowed here")
 def with_the_librarys_table(x, start):
     return x + positions.sinusoidal_table(start + x.shape[1], x.shape[2])[start:].to(x.dtype)
 
@@ -233,19 +233,19 @@ def over_axis_one(x, gain, bias, epsilon):
     return gain * deviation / (deviation.square().mean(1, keepdim=True) + epsilon).sqrt() + bias
 
 
-@wrong("layer_norm", "it calls torch.nn.functional.layer_norm, which is not to be used")
+@wrong("layer_norm", "it calls torch.nn.functional.layer_norm, which isn't allowed here")
 def with_torchs_function(x, gain, bias, epsilon):
     return F.layer_norm(x, (x.shape[-1],), gain, bias, epsilon)
 
 
-@wrong("layer_norm", "it calls torch.nn.functional.layer_norm, which is not to be used")
+@wrong("layer_norm", "it calls torch.nn.functional.layer_norm, which isn't allowed here")
 def with_torchs_module(x, gain, bias, epsilon):
     norm = nn.LayerNorm(x.shape[-1], epsilon, dtype=x.dtype)
     norm.weight.data, norm.bias.data = gain, bias
     return norm(x).detach()
 
 
-@wrong("layer_norm", "it calls torch.layer_norm, which is not to be used")
+@wrong("layer_norm", "it calls torch.layer_norm, which isn't allowed here")
 def with_torchs_operator(x, gain, bias, epsilon):
     return torch.layer_norm(x, gain.shape, gain, bias, epsilon)
 
@@ -302,14 +302,14 @@ def cross_before_decoder(source, target, pad):
     return english[:, None, None], english[:, None, None], french[:, None, None] & causal
 
 
-@wrong("three_masks", "in result 1 of 3, True and False have changed places")
+@wrong("three_masks", "in result 1 of 3, True and False are swapped")
 def padding_is_open(source, target, pad):
     english, french = (words == pad for words in (source, target))
     causal = torch.ones(target.shape[1], target.shape[1]).tril().bool()
     return english[:, None, None], french[:, None, None] & causal, english[:, None, None]
 
 
-@wrong("three_masks", "it calls course_lib.masks, which is not to be used")
+@wrong("three_masks", "it calls course_lib.masks, which isn't allowed here")
 def with_the_librarys_masks(source, target, pad):
     english, french = ((words != pad)[:, None, None] for words in (source, target))
     return english, french & masks.causal_mask(target.shape[1]), english
@@ -325,7 +325,7 @@ def two_of_three(source, target, pad):
     return english, french & ahead.bool(), None
 
 
-@wrong("three_masks", "in result 1 of 3, the order along the last axis is turned round")
+@wrong("three_masks", "in result 1 of 3, the order along the last axis is reversed")
 def remembered_by_shape(source, target, pad, kept={}):  # noqa: B006
     ahead = torch.ones(target.shape[1], target.shape[1]).tril().bool()
     english, french = (source != pad)[:, None, None], (target != pad)[:, None, None]

@@ -266,7 +266,7 @@ def empties_the_seeds(train, share_right, seeds):
     return worth
 
 
-@wrong("part_is_worth", "what it has returned changes when it is called again")
+@wrong("part_is_worth", "an earlier result changes in a later call")
 def one_list_for_all_calls(train, share_right, seeds, worth=[]):  # noqa: B006
     for seed in seeds:
         worth.append(share_right(train(True, seed), "new") - share_right(train(False, seed), "new"))
