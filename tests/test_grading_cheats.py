@@ -234,7 +234,7 @@ def test_a_blank_is_no_wrong_answer():
 
 
 def test_answers_to_other_inputs_are_wrong():
-    """Results that were right once are of no use: the inputs are drawn anew."""
+    """Results that were right once are of no use: the inputs are drawn again."""
     right = checks.exercises()["masked_softmax"].right
     with pytest.raises(Wrong):
         examine.judge(checks.exercises()["masked_softmax"], json.dumps(answer_of(right)), seed=4)

@@ -184,7 +184,7 @@ def language_models(rounds: int = 5) -> Tables:
 # ---- writing ----
 
 
-def anew(logits_of: Callable[[Tensor], Tensor], prompt: Tensor, length: int) -> Tensor:
+def reading_all(logits_of: Callable[[Tensor], Tensor], prompt: Tensor, length: int) -> Tensor:
     """Writes the likeliest word `length` times. Each step reads the whole text so far, like `generate` in minGPT."""
     words = prompt
     for _ in range(length):
@@ -205,7 +205,7 @@ def assert_likeliest(logits_of: Callable[[Tensor], Tensor], prompt: Tensor, *wri
 def past_or_not(title: str, model: nn.Module, memory, logits_of, prompt: Tensor, length: int, rounds: int) -> str:
     limit = torch.full_like(prompt[:, 0], length)
     ways = {
-        "each step reads all words": partial(anew, logits_of, prompt, length),
+        "each step reads all words": partial(reading_all, logits_of, prompt, length),
         "keys and values kept": lambda: write(model, memory, prompt, limit, end=NO_END).words,
     }
     check, words = partial(assert_likeliest, logits_of, prompt), length * len(prompt)
