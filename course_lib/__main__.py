@@ -346,7 +346,7 @@ def parse(verb, arguments, *places, **options):
 
 
 def slides(arguments):
-    """make the lessons' slides in build/slides, which need no network (all, or those you name: 01 02)"""
+    """build the lessons' decks in build/slides, which need no network (all, or those you name: 01 02)"""
     from course_lib.tools import slides
 
     for deck in slides.build(arguments):
@@ -361,13 +361,13 @@ def site(arguments):
 
 
 def warm(arguments):
-    """prepare a lecture: train and keep the models, and make the slides (all lessons, or those you name)"""
+    """prepare a lecture: train and keep the models, and build the decks (all lessons, or those you name)"""
     from course_lib.tools import lessons
 
     for path in lessons.find(arguments):
         lessons.execute(path, dict(os.environ))
     slides(arguments)
-    print("The trained models are kept. Lessons and slides need no network now.")
+    print("The trained models are kept. Lessons and decks need no network now.")
 
 
 IN_CLASS = (release, collect, grade, formgrader, feedback, grades)

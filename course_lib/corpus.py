@@ -307,7 +307,7 @@ def from_tsv(path: str | Path) -> Corpus:
             byte = len(readable.encode()) + 1
             bad.append(BadLine(number, f"byte {byte} is not UTF-8; save the file as UTF-8"))
         elif len(columns) not in (2, width):
-            bad.append(BadLine(number, f"{len(columns)} column(s), 2 wanted: source, one tab, target"))
+            bad.append(BadLine(number, f"it has {len(columns)} column(s) and needs 2: source, one tab, target"))
         elif not all(sides):
             bad.append(BadLine(number, f"the {'target' if sides[0] else 'source'} side has no word"))
         else:
@@ -321,7 +321,7 @@ def from_tsv(path: str | Path) -> Corpus:
         listed = "".join(f"\n  {line}" for line in bad[:10])
         raise ValueError(
             f"{path} has {len(pairs)} usable pair(s): {len(train)} for training, {len(validation)} for validation; "
-            f"each needs at least one, so give some dozens{listed}"
+            f"each needs at least one, so give a few dozen pairs{listed}"
         )
     return Corpus(
         train,

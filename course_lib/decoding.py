@@ -418,8 +418,8 @@ def write_on(
             raise ValueError(f"prompt {place} is empty; every prompt needs a token")
         if len(row) >= most and not beyond:
             raise ValueError(
-                f"prompt {place} has {len(row)} tokens, and the longest text that the model was trained on {most}; "
-                "shorten it, or say beyond=True"
+                f"prompt {place} has {len(row)} tokens, but the model was trained on texts of at most {most}; "
+                "shorten the prompt, or pass beyond=True"
             )
     limits = [limit if beyond else min(limit, most - len(row)) for row in numbers]
     model.eval()

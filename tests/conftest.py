@@ -1,4 +1,4 @@
-"""What all tests stand on: no network, shapes checked at run time, a small corpus, a cache of their own."""
+"""Sets up all tests: no network, shapes checked at run time, a small corpus, a separate cache."""
 
 import dataclasses
 import importlib.util
@@ -16,13 +16,15 @@ from filelock import FileLock
 from hypothesis import settings
 from jaxtyping import install_import_hook
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")  # more threads only slow small matrices down
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # more threads only slow down small matrices
 OFFLINE = Path(__file__).parent / "offline"
-LONG = {"test_site", "test_lab"}  # in the browser
+LONG = {"test_site", "test_lab"}  # the longest tests in the browser
 
 early = [name for name in sys.modules if name.startswith("course_lib.")]
 if early:
-    raise RuntimeError(f"shapes cannot be checked, because {early} was imported before tests/conftest.py")
+    raise RuntimeError(
+        f"shapes cannot be checked, because {early} was imported before tests/conftest.py; import it later"
+    )
 install_import_hook("course_lib", "run_time_types.check")
 
 settings.register_profile("course", deadline=None, max_examples=50)
@@ -42,11 +44,11 @@ def pytest_configure(config):
         os.environ["COURSE_CACHE"] = folder.name
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest looks at -m
+@pytest.hookimpl(tryfirst=True)  # before pytest reads -m
 def pytest_collection_modifyitems(items):
-    """Lessons come late; their cells, which nbval collects, are marked like other tests that run a notebook.
+    """Runs lessons late and marks their cells, which nbval collects, like other tests that run a notebook.
 
-    Last comes the browser, which uses the models that the lessons have trained; of its tests the longest first.
+    The browser comes last, since it uses the models that the lessons have trained. Its longest tests come first.
     """
     for item in items:
         if is_cell(item):
@@ -62,11 +64,11 @@ def is_cell(item):
 
 
 class Lessons:
-    """What holds for a cell that nbval runs. A plugin, since this folder's hooks see no test of another."""
+    """Tests each cell that nbval runs. It is a plugin, since hooks in this folder see only its own tests."""
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item):
-        """A cell of a lesson has the verdicts that it had when it was saved."""
+        """Requires the verdicts that a lesson's cell had when it was saved."""
         yield
         if is_cell(item):
             now = {"cells": [{"outputs": item.test_outputs or []}]}
@@ -81,13 +83,13 @@ def verdicts_of(notebook):
 
 @pytest.fixture
 def verdicts():
-    """The verdicts of a notebook's boxes, in order."""
+    """Returns the verdicts of a notebook's boxes, in order."""
     return verdicts_of
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport():
-    """What was logged goes between processes as UTF-8: a file's name that is none would end the whole run."""
+    """Makes logs valid UTF-8, since processes exchange them and an invalid file name would end the whole run."""
     report = yield
     report.sections = [(title, text.encode(errors="backslashreplace").decode()) for title, text in report.sections]
     return report
@@ -111,19 +113,19 @@ def corpus():
 
 @pytest.fixture(scope="session")
 def tiny(corpus):
-    """The small corpus with ten sentences to validate on."""
+    """Returns the small corpus with ten sentences for validation."""
     return dataclasses.replace(corpus, validation=corpus.validation[:10])
 
 
 @pytest.fixture
 def unchecked(monkeypatch):
-    """Without the test suite's run-time shapes, as a user has the library: its own errors come out."""
+    """Turns off the checks of shapes, so that the library raises its own errors, as for a user."""
     monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)
 
 
 @pytest.fixture(scope="session")
 def built_site(tmp_path_factory, worker_id):
-    """The site as `make site` builds it, without the run-time shapes of this process; once for all processes."""
+    """Builds the site once for all processes with `make site`, without this process's checks of shapes."""
     from course_lib.files import ROOT
     from course_lib.tools import site
 
@@ -140,7 +142,7 @@ def built_site(tmp_path_factory, worker_id):
 
 @pytest.fixture
 def notebook():
-    """Runs cells as IPython does: one namespace, and source that only `linecache` knows."""
+    """Runs cells like IPython: in one namespace, with source that only `linecache` knows."""
     names = {"__name__": "__main__", "__builtins__": __builtins__}
     added = []
 

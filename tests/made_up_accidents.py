@@ -86,7 +86,7 @@ def fills_the_memory(course):
     return notebook
 
 
-ELSEWHERE = "words: its cell is empty; a person reads what stands in other cells"
+ELSEWHERE = "words: its cell is empty; a person must read the other cells"
 
 
 def writes_below(course):
@@ -140,26 +140,25 @@ ACCIDENTS = {
     leaves_cells: ([3, 1, 2, 2], f"cell 9 ran longer than {made.SECONDS} s; cell 12 ended its kernel"),
     ends_at_once_and_later: ([3, 1, 2, 2], "cell 3 ended its kernel; cell 8 ended its kernel"),
     prints: ([3, 1, 2, 2], ""),
-    imports_in_the_set_up: ([3, 1, 2, 2], "setup was edited, and is restored; imports that were added to it are kept"),
+    imports_in_the_set_up: ([3, 1, 2, 2], "setup was edited and has been restored; the imports added to it are kept"),
     retypes_at_the_end: (
         [3, 1, 2, 2],
-        "cell 12, which comes later, has cat_score; cell 13, which comes later, has double",
+        "cell 12, further down, has cat_score; cell 13, further down, has double",
     ),
     binds_in_many_ways: (
         [3, 1, 2, 2],
-        "cell 12, which comes later, has cat_score; cell 13, which comes later, has double; "
-        "cell 14, which comes later, has count",
+        "cell 12, further down, has cat_score; cell 13, further down, has double; cell 14, further down, has count",
     ),
     guesses_twice: ([3, 0, 0, 2], "cat_score: 0.6 is not right; double: that is the square"),
     names_a_variable_exec: ([3, 1, 2, 2], ""),
     fills_the_memory: ([3, 1, 2, 2], "cell 5 raised MemoryError"),
     writes_below: ([3, 1, 2, 2], ELSEWHERE),
-    retypes_the_written_answer: ([3, 1, 2, 2], f"words was deleted, and is put back; {ELSEWHERE}"),
+    retypes_the_written_answer: ([3, 1, 2, 2], f"words was deleted and has been restored; {ELSEWHERE}"),
     splits_the_written_answer: ([3, 1, 2, 2], ELSEWHERE),
-    loses_the_mark: ([3, 1, 2, 2], f"words was deleted, and is put back; {ELSEWHERE}"),
+    loses_the_mark: ([3, 1, 2, 2], f"words was deleted and has been restored; {ELSEWHERE}"),
     moves_cells: (
         [3, 1, 2, 2],
-        "cell 11, which comes later, has masked_softmax",
+        "cell 11, further down, has masked_softmax",
     ),
     odd_file: ([3, 1, 2, 2], ""),
 }

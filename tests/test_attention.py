@@ -28,7 +28,7 @@ def query_and_keys(query_size=QUERY_SIZE, key_size=KEY_SIZE):
 
 
 def loop(query, keys, energy):
-    """One number for each sentence and key, one at a time."""
+    """Computes one score at a time, for each sentence and key."""
     rows = [[energy(s, h) for h in states] for s, states in zip(query, keys, strict=True)]
     return torch.tensor(rows, dtype=torch.float64)
 

@@ -1,4 +1,4 @@
-"""An attention matrix that knows its words, and refuses what is none."""
+"""An attention matrix has words on both axes, and refuses numbers that are not attention weights."""
 
 import numpy as np
 import pytest

@@ -112,11 +112,11 @@ def test_heads_that_compute_something_else_are_not_timed(other, monkeypatch):
 
 
 @torch.no_grad()
-def test_a_text_written_anew_is_of_the_likeliest_words_and_each_step_reads_all():
+def test_a_text_written_from_all_words_is_of_the_likeliest_words_and_each_step_reads_all():
     model, prompt, read = bench.language_model(**TINY).eval(), torch.randint(1024, (3, 2)), []
     model.embedding.register_forward_hook(lambda _, inputs, __: read.append(inputs[0].shape[1]))
     logits_of = lambda words: model(words)[0]  # noqa: E731
-    written = bench.anew(logits_of, prompt, 4)
+    written = bench.reading_all(logits_of, prompt, 4)
     assert read == [2, 3, 4, 5] and written.shape == (3, 4)
     bench.assert_likeliest(logits_of, prompt, written)
     for place in range(4):
@@ -158,5 +158,5 @@ def test_the_verb_prints_all_tables(corpus, monkeypatch, capsys):
     torch.set_num_threads(before)
     _, *told = capsys.readouterr().out.strip().split("\n\n")
     assert [len(each.splitlines()) for each in told] == [5, 4, 4, 4, 4, 4, 4, 4, 4, 5, 1, 4, 4, 1, 1]
-    assert told[10].startswith("MiB at most at a time: all scores")
+    assert told[10].startswith("peak MiB: all scores")
     assert told[-1] == "06_transformer_trained was not timed: no browser was found."

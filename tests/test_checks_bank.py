@@ -86,7 +86,7 @@ def test_a_wrong_answer_gets_its_hint(answer):
         judge(answer)
     message = str(caught.value)
     first = message.splitlines()[0] == f"✗ {answer.exercise}: {answer.says}."
-    assert first or f"gives the same as this mistake: {answer.says}." in message, message
+    assert first or f"gives the same results as this mistake: {answer.says}." in message, message
 
 
 @pytest.mark.parametrize("answer", RIGHT, ids=name)

@@ -109,7 +109,7 @@ def test_too_large_a_result_is_refused_before_anything_is_copied(monkeypatch, la
     monkeypatch.setattr("course_lib.checks.engine.trying.copied", lambda value: pytest.fail("it is copied"))
     message = said(lambda x: large)
     assert (
-        "which is too large to be compared.\n  The most are 1,000,000 numbers. Here a tensor of shape (2,) is"
+        "which is too large to be compared.\n  A result may have up to 1,000,000 numbers. Here, a tensor of shape (2,)"
         in message
     )
     with pytest.raises(Wrong, match="cannot be compared"):
@@ -181,7 +181,7 @@ def test_what_an_answer_prints_is_shown_once(capsys, monkeypatch):
     assert examine(ROW, loud) == 3
     out, err = capsys.readouterr()
     left_out = 2 + 8 * 5  # of the first call, and of all others
-    shown = f"number 1\nnumber 2\nnu\n(What is printed is shown for the first input alone. {left_out} more"
+    shown = f"number 1\nnumber 2\nnu\n(Printed output is shown only for the first input; {left_out} more"
     assert (out[: len(shown)], err) == (shown, "2\n"), out
     assert examine(ROW, lambda x: 2 * x) == 3
     assert capsys.readouterr().out == ""

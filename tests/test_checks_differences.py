@@ -26,7 +26,7 @@ def said(change, *wanted):
     ("change", "wanted", "says"),
     [
         (torch.zeros_like, (X, Y), "everything is 0"),
-        (torch.neg, (X, Y), "every sign is the other one"),
+        (torch.neg, (X, Y), "every sign is flipped"),
         (lambda x: 1 - x, (X, Y), "every number is 1 minus what is wanted"),
         (lambda x: 1 / x, (X, Y), "every number is 1 divided by what is wanted"),
         (torch.square, (X, Y), "every number is the square of what is wanted"),
@@ -35,18 +35,18 @@ def said(change, *wanted):
         (torch.log, (P,), "every number is the logarithm of what is wanted"),
         (torch.abs, (X, Y), "the signs are lost"),
         (torch.round, (10 * X, 10 * Y), "the numbers are rounded"),
-        (torch.relu, (X, Y), "what is negative has become 0"),
+        (torch.relu, (X, Y), "negative numbers have become 0"),
         (lambda x: 3 * x, (X, Y), "every number is 3 times what is wanted"),
         (lambda x: x * x.shape[1], (X, Y), "within an input all numbers are off by the same factor (4, 5, "),
         (lambda x: x + 0.5, (X, Y), "every number is +0.5 from what is wanted"),
-        (lambda x: x.T, (torch.randn(3, 3, generator=G),), "the last axis and the last axis but one are exchanged"),
-        (lambda x: x.flip(-1), (X, Y), "the order along the last axis is turned round"),
-        (lambda x: x.roll(1, 0), (X, Y), "along the last axis but one everything stands one place off"),
-        (lambda x: x.roll(-1, -1), (X, Y), "along the last axis everything stands one place off"),
+        (lambda x: x.T, (torch.randn(3, 3, generator=G),), "the last axis and the second-to-last axis are swapped"),
+        (lambda x: x.flip(-1), (X, Y), "the order along the last axis is reversed"),
+        (lambda x: x.roll(1, 0), (X, Y), "along the second-to-last axis everything is shifted by one"),
+        (lambda x: x.roll(-1, -1), (X, Y), "along the last axis everything is shifted by one"),
         (lambda x: x.flatten()[torch.randperm(x.numel(), generator=G)].view(x.shape), (X, Y), "the right numbers"),
-        (lambda x: x.log().softmax(0), (SHARES,), "the numbers sum to 1 along the last axis but one, not along"),
+        (lambda x: x.log().softmax(0), (SHARES,), "the numbers sum to 1 along the second-to-last axis, not along"),
         (lambda x: x * torch.rand(3, 4, generator=G), (SHARES,), "the numbers do not sum to 1 along the last axis"),
-        (lambda x: torch.cat([x[:1] + 1, x[1:]]), (X, Y), "only the first entry along the last axis but one is off"),
+        (lambda x: torch.cat([x[:1] + 1, x[1:]]), (X, Y), "only the first entry along the second-to-last axis is off"),
         (lambda x: torch.cat([x[:, :-1], x[:, -1:] * 2], 1), (X, Y), "only the last entry along the last axis is off"),
         (lambda x: torch.where(x > 0.5, 9.0, x), (X, Y), "only some entries are off"),
         (lambda x: x + torch.rand(x.shape, generator=G), (X, Y), "every number that is off is too large"),
@@ -63,9 +63,9 @@ RELATIONS = [
     (lambda x: 2 * x, "every number is 2 times what is wanted"),
     (lambda x: x / math.log(2), "every number is 1.443 times what is wanted"),
     (lambda x: x.round(decimals=2), "the numbers are rounded to 2 decimal places"),
-    (lambda x: x.flip(-1), "the order along the last axis is turned round"),
-    (lambda x: x.flip(-2), "the order along the last axis but one is turned round"),
-    (lambda x: x.mT, "axes 1 and 0 stand in each other's places"),
+    (lambda x: x.flip(-1), "the order along the last axis is reversed"),
+    (lambda x: x.flip(-2), "the order along the second-to-last axis is reversed"),
+    (lambda x: x.mT, "axes 1 and 0 are swapped"),
 ]
 
 
@@ -89,7 +89,7 @@ def test_parts_of_parts_are_told_as_one_place():
         return [Case("a pair", {"x": torch.randn(3, 4, generator=generator)})]
 
     asked = Exercise("parts", "rnn_bottleneck", cases, lambda x: (x, (x, (x, x + 1))), "lesson 1")
-    with pytest.raises(Wrong, match=r"^✗ parts: in result\[1\]\[1\]\[0\], every sign is the other one\."):
+    with pytest.raises(Wrong, match=r"^✗ parts: in result\[1\]\[1\]\[0\], every sign is flipped\."):
         examine(asked, lambda x: (x, (x, (-x, x + 1))))
 
 
@@ -107,7 +107,7 @@ def test_what_few_numbers_have_in_common_may_be_chance(wanted):
 def test_single_numbers_are_related_over_all_inputs():
     scalars = list(P.flatten()[:8])
     assert said(lambda x: x / 2, *scalars) == "every number is 0.5 times what is wanted"
-    assert said(torch.neg, *scalars) == "every sign is the other one"
+    assert said(torch.neg, *scalars) == "every sign is flipped"
     assert said(lambda x: x + torch.rand((), generator=G), *scalars) == "every number that is off is too large"
     assert said(lambda x: x / 2, *scalars[:5]) == "the numbers are not right"
 
@@ -123,8 +123,8 @@ def test_what_holds_for_tables_alone_is_not_said():
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda x: x.permute(0, 2, 1), "axes 2 and 1 stand in each other's places"),
-        (lambda x: x.flatten(1), "the numbers are right, but in the shape (2, 12) in place of (2, 3, 4)"),
+        (lambda x: x.permute(0, 2, 1), "axes 2 and 1 are swapped"),
+        (lambda x: x.flatten(1), "the numbers are right, but in shape (2, 12) instead of (2, 3, 4)"),
         (lambda x: x[..., None].expand(-1, -1, -1, 5), "axis 3 is left over"),
         (lambda x: x.sum(1), "axis 1 is missing"),
         (lambda x: x[:, :2], "the result has the wrong shape (2, 2, 4), not (2, 3, 4)"),
@@ -140,7 +140,7 @@ def test_what_relates_the_shapes_is_said(change, says):
 
 def test_of_masks_it_is_said_whether_they_are_turned_round():
     mask = torch.ones(3, 3, dtype=torch.bool).tril()
-    assert said(torch.logical_not, mask) == "True and False have changed places"
+    assert said(torch.logical_not, mask) == "True and False are swapped"
     assert said(lambda x: x.float(), mask) == "the result is not boolean"
 
 
@@ -157,13 +157,13 @@ WORDS = [["the", "cat", "sat"], ["a", "dog", "ran", "off"]]
         (lambda w: ["<bos>", *w], "there is one entry too many at the beginning"),
         (lambda w: w[:-1], "the last entry is missing"),
         (lambda w: w[1:], "the first entry is missing"),
-        (lambda w: w[::-1], "the order is turned round"),
-        (lambda w: sorted(w, key=lambda word: word[-1]), "the entries are right, in another order"),
+        (lambda w: w[::-1], "the order is reversed"),
+        (lambda w: sorted(w, key=lambda word: word[-1]), "the entries are right, but in the wrong order"),
         (lambda w: w[:1], "it ends too early"),
         (lambda w: [*w, "x", "y"], "it goes on for too long"),
         (lambda w: [w[0], *w[2:]], "entries are left out"),
-        (lambda w: [w[0], "x", "y", *w[1:]], "there are entries too many"),
-        (lambda w: [w[0], *("x" for _ in w[1:])], "it begins right and then leaves the way"),
+        (lambda w: [w[0], "x", "y", *w[1:]], "there are too many entries"),
+        (lambda w: [w[0], *("x" for _ in w[1:])], "it starts correctly and then goes wrong"),
         (lambda w: ["x" for _ in w], "the entries are not right"),
     ],
 )
@@ -185,15 +185,15 @@ def test_two_things_in_place_of_one_are_told_as_such():
 
 
 def test_of_several_results_the_one_that_is_off_is_named():
-    assert said(lambda r: [r[0], -r[1]], [X, Y]) == "in result 2 of 2, every sign is the other one"
-    assert said(lambda r: [r[1], r[0]], [X, Y]) == "the results stand in each other's places"
+    assert said(lambda r: [r[0], -r[1]], [X, Y]) == "in result 2 of 2, every sign is flipped"
+    assert said(lambda r: [r[1], r[0]], [X, Y]) == "the results are in the wrong order"
     assert said(lambda r: [r[0]], [X, Y]) == "it returns 1 thing, not 2"
 
 
 def test_axes_that_are_exchanged_are_told_over_inputs_of_any_shape():
     square, cube = torch.randn(2, 2, generator=G), torch.randn(2, 3, 4, generator=G)
     for wanted in ((X, cube), (square, X, cube)):
-        assert said(lambda x: x.mT, *wanted) == "the last axis and the last axis but one are exchanged"
+        assert said(lambda x: x.mT, *wanted) == "the last axis and the second-to-last axis are swapped"
 
 
 def test_few_numbers_tell_that_they_are_rounded():
@@ -205,7 +205,7 @@ def test_few_numbers_tell_that_they_are_rounded():
 def test_lists_in_a_list_are_looked_into():
     counted = [[["a", "b"], 2], [["a", "c", "d"], 1]]
     assert said(lambda w: [[one[::-1], n] for one, n in w], counted, counted[1:]) == (
-        "in result 1 of 2, in result 1 of 2, the order is turned round"
+        "in result 1 of 2, in result 1 of 2, the order is reversed"
     )
 
 
@@ -246,7 +246,7 @@ def test_a_misconception_that_explains_most_inputs_is_told_as_what_it_is():
     message = told(lambda x: 2 * x if len(x) < 6 else 5 * x)
     assert not message.startswith("✗ double: the one is forgotten")
     assert (
-        "On 4 of the 5 inputs that fail it gives the same as this mistake: the one is forgotten. What is added?"
+        "On 4 of the 5 failing inputs, it gives the same results as this mistake: the one is forgotten. What is added?"
         in message
     )
 
@@ -286,8 +286,8 @@ SCALED.edit("it is not divided", "By how much?", (" / 3", ""))
 @pytest.mark.parametrize(
     ("answer", "says"),
     [
-        (lambda x, y: (x + y) / 3, "x and y are added; and besides, the exponential is missing"),
-        (lambda x, y: (y - x).exp(), "x is taken from y; and besides, it is not divided"),
+        (lambda x, y: (x + y) / 3, "x and y are added; in addition, the exponential is missing"),
+        (lambda x, y: (y - x).exp(), "x is taken from y; in addition, it is not divided"),
         (lambda x, y: x + y, "[^;]+"),
     ],
 )

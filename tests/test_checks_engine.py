@@ -165,10 +165,10 @@ def crashes(x):
     [
         (lambda x: None, "it returns nothing"),
         (lambda x: "3", "it returns a text, not a tensor of shape (2,)"),
-        (lambda x: (2 * x + 1)[None], "the numbers are right, but in the shape (1, 2) in place of (2,)"),
+        (lambda x: (2 * x + 1)[None], "the numbers are right, but in shape (1, 2) instead of (2,)"),
         (lambda x: x / 0 * 0, "the result holds NaN"),
         (lambda x: 5 - x, "the numbers are not right"),
-        (lambda x: 3 * x, "the one is forgotten; and besides, every number is 1.5 times what that gives"),
+        (lambda x: 3 * x, "the one is forgotten; in addition, every number is 1.5 times what that gives"),
         (in_place, "it changes its argument x in place"),
         (7, "it is 7, not a function"),
         (lambda x: 2 * x.contiguous() + 1 if x.is_contiguous() else x.view(-1), "it raises RuntimeError: view size"),
@@ -404,7 +404,7 @@ def test_what_has_become_of_a_misconception_is_told_beside_its_name():
     asked = exercise(lambda x: x.softmax(-1))
     asked.misconception("the softmax runs over the rows", "Each *row* must sum to 1.")(lambda x: x.softmax(0))
     assert said_of(asked, lambda x: -x.softmax(0)) == (
-        "✗ row: the softmax runs over the rows; and besides, every sign is the other one."
+        "✗ row: the softmax runs over the rows; in addition, every sign is flipped."
     )
     assert "over the rows" not in said_of(asked, lambda x: -x.softmax(-1))
 
@@ -430,7 +430,7 @@ def relu_by_hand(x):
 def test_what_the_text_forbids_is_seen_however_it_is_called(answer):
     banned = "torch.nn.functional.relu", "torch.relu", "None.relu"
     asked = exercise(torch.relu, banned=banned)
-    assert said_of(asked, answer).endswith("which is not to be used.")
+    assert said_of(asked, answer).endswith("which isn't allowed here.")
     assert examine(asked, relu_by_hand) == 4
 
 
@@ -443,15 +443,15 @@ def test_sets_that_are_emptied_are_seen():
 def test_what_is_drawn_or_kept_between_calls_is_told_as_such():
     calls, kept, buffer = itertools.count(), {}, torch.empty(30)
     assert "two calls with the same input give different results" in told(lambda x: x + next(calls))
-    assert "it is right, and wrong for other numbers" in told(lambda x: kept.setdefault(x.numel(), 2 * x + 1))
+    assert "it is right at first, but wrong for other numbers" in told(lambda x: kept.setdefault(x.numel(), 2 * x + 1))
     said = told(lambda x: torch.mul(x, 2, out=buffer).add_(1) if x.shape == (30,) else 2 * x + 1)
-    assert "what it has returned changes when it is called again" in said
+    assert "an earlier result changes in a later call" in said
 
 
 def test_arguments_in_another_order_are_named_and_other_names_are_taken():
     pair = [Case("two numbers", {"a": torch.tensor(3.0), "b": torch.tensor(1.0)})]
     taken = Exercise("taken", "rnn_bottleneck", lambda generator: pair, lambda a, b: a - b, "lesson 1")
-    with pytest.raises(Wrong, match=r"another order: \(b, a\), and the text has \(a, b\)"):
+    with pytest.raises(Wrong, match=r"the wrong order: \(b, a\), but the text has \(a, b\)"):
         examine(taken, lambda b, a: a - b)
     assert examine(taken, lambda x, y: x - y) == 1
 
@@ -459,14 +459,14 @@ def test_arguments_in_another_order_are_named_and_other_names_are_taken():
 def test_a_result_of_another_input_is_recognised():
     rows = [Case(f"row {n}", {"x": torch.arange(4.0) + 10 * n}) for n in range(3)]
     doubled = Exercise("doubled", "rnn_bottleneck", lambda generator: rows, lambda x: 2 * x, "lesson 1")
-    with pytest.raises(Wrong, match="it gives what it gave for another input: row 0"):
+    with pytest.raises(Wrong, match="it gives the same result as for another input: row 0"):
         examine(doubled, lambda x: torch.arange(4.0) * 2)
 
 
 def test_values_that_come_one_by_one_are_told_as_such():
     for answer in (lambda x: map(float, x), lambda x: (one for one in x)):
         message = told(answer)
-        assert message.startswith("✗ double: it returns something of type ") and "put list() around it" in message
+        assert message.startswith("✗ double: it returns something of type ") and "Put list() around it" in message
 
 
 def test_an_error_s_text_is_one_short_line():
@@ -504,9 +504,9 @@ def test_results_in_any_other_order_are_recognised():
     for order in itertools.permutations(range(3)):
         if list(order) != [0, 1, 2]:
             said = said_of(asked, lambda x, order=order: [parts(x)[place] for place in order])
-            assert said == "✗ row: the results stand in each other's places."
+            assert said == "✗ row: the results are in the wrong order."
     for answer in (lambda x: (x, x.sum(1), x.sum(1)), lambda x: (x, -x.sum(1), x.sum(1) + 1)):
-        assert "each other's places" not in said_of(asked, answer)
+        assert "in the wrong order" not in said_of(asked, answer)
 
 
 def test_of_tensors_in_a_tuple_the_lines_that_change_tensors_are_named():

@@ -316,7 +316,7 @@ def test_a_check_that_is_run_before_its_cell_says_which_cell_is_to_be_run(shown)
         box, error = shown.cells[cell].outputs
         assert box.data["text/plain"] == (
             f"○ {name} is not defined yet.\n"
-            f"  The cell that defines it stands above this one{heading}. Run that cell, then this one again."
+            f"  The cell that defines it is above this one{heading}. Run that cell, then this one again."
         )
         assert (error.ename, error.traceback) == ("NameError", [f"○ {name} is still open: Run All stops here."])
     (error,) = shown.cells[6].outputs

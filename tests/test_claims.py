@@ -218,7 +218,7 @@ note.__module__ = "course_lib.processes"  # which is no part of a fingerprint
 
 @pytest.fixture
 def experiment(notebook, tmp_path, monkeypatch):
-    """Makes the experiment `power` anew, as a notebook that is run again does; and a list of what it runs."""
+    """Makes the experiment `power` again, as rerunning a notebook does, and returns it with a list of its runs."""
 
     def make(formula="size**seed", seeds=2, stop=None):
         RUNS.clear()

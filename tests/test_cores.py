@@ -34,7 +34,7 @@ def drawn(queries, keys, heads=4, kept=2, seed=0):
 def test_tiles_of_any_size_give_what_all_scores_at_once_give(lengths, tile, with_mask, with_bias, seed):
     queries, keys = lengths[0], sum(lengths)
     tensors, generator = drawn(queries, keys, seed=seed), torch.Generator().manual_seed(seed)
-    # A third of the places allowed: so there are rows, and tiles within rows, in which nothing is.
+    # A third of the scores is allowed, so some rows, and some tiles within rows, have no allowed key.
     mask = torch.rand(2, 1, queries, keys, generator=generator) < 0.3 if with_mask else None
     bias = torch.randn(1, 4, queries, keys, generator=generator, dtype=torch.float64) if with_bias else None
     wanted, _ = dot_product_attention(*tensors, mask, bias, need_weights=True)

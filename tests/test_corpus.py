@@ -1,4 +1,4 @@
-"""Nothing that is tested was trained on, and batches hold the sentences that they were given."""
+"""No test sentence is in the training part, and batches hold the sentences that they got."""
 
 import codecs
 import json
@@ -255,12 +255,12 @@ def test_good_lines_are_kept_whatever_stands_between_them(tmp_path):
     corpus = from_tsv(tsv(tmp_path, *rows))
     assert everything(corpus) == {row.replace("\t", " → ") for row in GOOD}
     assert [str(line) for line in corpus.bad_lines] == [
-        "line 2: 1 column(s), 2 wanted: source, one tab, target",
-        "line 4: 3 column(s), 2 wanted: source, one tab, target",
+        "line 2: it has 1 column(s) and needs 2: source, one tab, target",
+        "line 4: it has 3 column(s) and needs 2: source, one tab, target",
         "line 6: the source side has no word",
         "line 8: the target side has no word",
         "line 10: byte 4 is not UTF-8; save the file as UTF-8",
-        "line 12: 1 column(s), 2 wanted: source, one tab, target",
+        "line 12: it has 1 column(s) and needs 2: source, one tab, target",
     ]
 
 
@@ -299,7 +299,9 @@ def test_of_three_columns_the_first_two_are_taken_and_it_is_said(tmp_path):
     with pytest.warns(UserWarning, match=r"pairs.tsv has 3 columns; the first two are read, as source and target"):
         corpus = from_tsv(tsv(tmp_path, *rows, "four\tcolumns\tare\tbad"))
     assert everything(corpus) == everything(from_tsv(tsv(tmp_path, *GOOD)))
-    assert [str(line) for line in corpus.bad_lines] == ["line 61: 4 column(s), 2 wanted: source, one tab, target"]
+    assert [str(line) for line in corpus.bad_lines] == [
+        "line 61: it has 4 column(s) and needs 2: source, one tab, target"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -146,7 +146,7 @@ def encode_by_hand(numbers, w, bidirectional):
 
 @pytest.mark.parametrize("bidirectional", [False, True], ids=["one way", "two ways"])
 def test_three_steps_equal_those_by_hand(corpus, bidirectional):
-    """Everything between the words read and the words written, once more in plain NumPy."""
+    """Does everything between the words read and the words written in plain NumPy."""
     torch.manual_seed(0)
     french = corpus.target_vocabulary
     sizes = len(corpus.source_vocabulary), len(french)

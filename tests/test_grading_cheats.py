@@ -67,7 +67,7 @@ engine.Exercise.run = lambda *_: 1
             "sat": "cat_score = 0.525",
             "double": "def double(x):\n    print('✓ double: right on all 3 inputs.')\n    return x",
         },
-        "masked_softmax: every weight is 0, as if all places were closed; cat_score: that is divided by √d_k; "
+        "masked_softmax: every weight is 0, as if all keys were closed; cat_score: that is divided by √d_k; "
         "double: every number is 0.5 times what is wanted; check_count raised ValueError",
     ),
     "stripped_asserts_and_objects_that_say_yes": (
@@ -83,9 +83,10 @@ get_ipython().ast_transformers.append(NoAsserts())
             "sat": "cat_score = Anything()",
             "double": "double = Anything()",
         },
-        "masked_softmax: every weight is 0, as if all places were closed; "
+        "masked_softmax: every weight is 0, as if all keys were closed; "
         "cat_score: it is something of type Anything; "
-        "double: it returns something of type Anything, not a tensor of shape (1, 3); asserts do nothing in its kernel",
+        "double: it returns something of type Anything, not a tensor of shape (1, 3); "
+        "asserts are switched off in its kernel",
     ),
     "patched_json_print_and_numpy": (
         {
@@ -220,7 +221,7 @@ def test_what_is_banned_in_the_notebook_is_banned_in_marks(name, call):
         examine.judge(asked, json.dumps(answer_of(right_but_calls, name)), seed=3)
     with pytest.raises(Wrong) as here:
         engine.examine(asked, right_but_calls, seed=3)
-    assert examine.reason(told.value) == examine.reason(here.value) and "which is not to be used" in str(told.value)
+    assert examine.reason(told.value) == examine.reason(here.value) and "which isn't allowed here" in str(told.value)
 
 
 def test_a_blank_is_no_wrong_answer():
@@ -233,7 +234,7 @@ def test_a_blank_is_no_wrong_answer():
 
 
 def test_answers_to_other_inputs_are_wrong():
-    """Results that were right once are of no use: the inputs are drawn anew."""
+    """Results that were right once are of no use: the inputs are drawn again."""
     right = checks.exercises()["masked_softmax"].right
     with pytest.raises(Wrong):
         examine.judge(checks.exercises()["masked_softmax"], json.dumps(answer_of(right)), seed=4)
@@ -270,7 +271,7 @@ def test_a_number_of_the_standard_library_is_a_number(number):
 def test_a_decimal_comma_is_told_of():
     with pytest.raises(Wrong, match=r"\(1, 5\) is a tuple of 2") as told:
         examine.judge(checks.exercises()["cat_score"], json.dumps({"value": courier.pack((1, 5))}), seed=3)
-    assert "a decimal is written with a point" in str(told.value)
+    assert "Write a decimal with a point" in str(told.value)
 
 
 @pytest.mark.parametrize("value", [object(), lambda: 1, torch.nn.Linear(2, 2), print])
@@ -371,7 +372,7 @@ def test_nothing_that_a_drive_hands_over_gives_what_is_right(name):
         ("2", 1.0, []),
         ("1", 0.5, ["the_cell gives 1 of 2 points"]),
         ("0", 0.0, ["the_cell gives 0 of 2 points"]),
-        ("3", 0.0, ["the_cell shows a number that is not one from 0 to its 2 points"]),
+        ("3", 0.0, ["the_cell shows a number that isn't between 0 and its 2 points"]),
         (None, 1.0, []),
     ],
 )

@@ -75,8 +75,8 @@ EXPECTED = {
     "eli": ([0, 1, 2, 2], f"masked_softmax: no answer within {made.SECONDS} s"),
     "fay": ([3, 1, 0, 2], "cell 7 ended its kernel; double: NameError: name 'double' is not defined"),
     "gus": ([3, 1, 0, 2], "double: it raises MemoryError"),
-    "hal": ([3, 1, 2, 2], "; ".join(f"{name} was deleted, and is put back" for name in TEST_CELLS)),
-    "ida": ([0, 1, 2, 2], "check_softmax was edited, and is restored; "
+    "hal": ([3, 1, 2, 2], "; ".join(f"{name} was deleted and has been restored" for name in TEST_CELLS)),
+    "ida": ([0, 1, 2, 2], "check_softmax was edited and has been restored; "
                           "masked_softmax: the mask comes after the softmax"),
     "jon": (None, "03_small.ipynb cannot be read as a notebook: Notebook does not appear to be JSON: 'no notebook'"),
     "kim": ([3, 1, 2, 2], "it was handed in as my work (1).ipynb, not 03_small.ipynb"),

@@ -252,7 +252,7 @@ def test_what_is_harmless_stays_readable(course, graded):
         ):
             assert wanted in text, wanted
         assert "$\\sum_i w_i < 2$" in text and "a<b" in text and "weights = {'a': 1}" in text
-        assert "(application/javascript is not shown here)" in text and ".dataframe" not in soup.body.get_text()
+        assert "(Not shown on this page: application/javascript)" in text and ".dataframe" not in soup.body.get_text()
         assert soup.find("th", string="key") and soup.find("td", string="0.25") and soup.find("li", string="first")
         assert soup.find(class_="ansi-red-fg", string="ValueError") and soup.find("summary", string="Why")
         assert soup.find("b", string="red")["style"] == "color: red;"

@@ -118,12 +118,12 @@ def test_what_cannot_be_assigned_is_told_with_what_to_do(course, pack):
     assert collected(course, "bro_ken") == [BOOK] and collected(course, "doc_writer") == ["answers.docx"]
     told = "\n".join(found.told)
     for wanted in (
-        f"^{BOOK}: its name says no student; put it by hand into .*submitted",
+        f"^{BOOK}: its name does not say whose it is; put it into .*submitted",
         f"^../../{BOOK}: refused, since its name leads out of the archive",
         "^/etc/Eve Adams.*: refused, since its name leads out of the archive",
-        "^li_wei_1: somebody else has this name, so the folder carries the platform's number",
-        "^li_wei_2: somebody else has this name, so the folder carries the platform's number",
-        "^two_books: several notebooks could be meant, and none is newer; collect one by hand",
+        "^li_wei_1: someone else has this name, so the folder carries the platform's number",
+        "^li_wei_2: someone else has this name, so the folder carries the platform's number",
+        "^two_books: several notebooks hold its cells, and none is newer; collect one by hand",
     ):
         assert re.search(wanted, told, re.MULTILINE), (wanted, told)
     assert len(found.told) == 6
@@ -169,8 +169,8 @@ def test_nobody_is_without_a_row_and_a_reason(course, pack, monkeypatch):
         "deep_nest": f"there is no {BOOK}; handed in: in.zip",
         "lots_offiles": "work.zip cannot be opened (it holds more than 20 files); unpack it by hand",
         "over_size": f"{BOOK} refused, since it is larger than 0 MB",
-        "pack_bomb": "3.x refused, since with it the work has more than 20 files or 0 MB",
-        "two_books": "several notebooks could be meant, and none is newer; collect one by hand: "
+        "pack_bomb": "3.x refused, since with it the submission exceeds 20 files or 0 MB",
+        "two_books": "several notebooks hold its cells, and none is newer; collect one by hand: "
         "Two Books_23_assignsubmission_file_/a/x.ipynb, Two Books_23_assignsubmission_file_/b/x.ipynb",
     }
     assert said == {student: ("unreadable", reason) for student, reason in wanted.items()}
@@ -199,8 +199,8 @@ def test_only_the_platforms_archive_says_when_work_was_handed_in(course, pack):
         stamp = course.path("submitted", student, made.NAME, TIMESTAMP).read_text().strip()
         assert datetime.fromisoformat(stamp) == datetime(*late).astimezone(UTC)
     assert collected(course, "canvas_77") == [BOOK]
-    assert [line.partition(": ")[2].partition(",")[0] for line in found.told] == [
-        "its name has a date of its own; what counts is the archive's"
+    assert [line.partition(": ")[2].partition(":")[0] for line in found.told] == [
+        "its name contains a date, but the archive's date counts"
     ] * 2
 
 
@@ -276,7 +276,7 @@ def test_a_worksheet_says_who_handed_in_when(course, pack, tmp_path):
         for n, letter in enumerate("ABC")
     ]
     found = pack(*entries, worksheet=sheet)
-    assert found.told == ["Student C: the worksheet has no such participant, so there is no date"]
+    assert found.told == ["Student C: not in the worksheet, so no date is known"]
     stamp = course.path("submitted", "student_a", made.NAME, TIMESTAMP).read_text().strip()
     assert datetime.fromisoformat(stamp) == datetime(2026, 11, 20, 23, 2).astimezone(UTC)
     assert collected(course, "student_b") == collected(course, "student_c") == [BOOK]
@@ -288,7 +288,7 @@ def test_a_worksheet_says_who_handed_in_when(course, pack, tmp_path):
         (None, "There is no file"),
         ("", "no column says when work was handed in .columns: none."),
         ("Identifier,Grade\nParticipant 1,2\n", "columns: Identifier, Grade"),
-        (f"{HEAD}Participant 0,A,a,b,gestern,-\n", "'gestern' is a date that cannot be read"),
+        (f"{HEAD}Participant 0,A,a,b,gestern,-\n", "the date 'gestern' cannot be read"),
     ],
 )
 def test_a_worksheet_that_is_none_is_refused(text, said, tmp_path):
@@ -314,15 +314,15 @@ def test_what_a_browser_or_an_editor_has_made_of_a_notebook_is_read(course, pack
         told[student] = (sum(cell["points"] for cell in report["cells"].values()), *report["reasons"])
     assert told == {
         "br_owser": (8, f"it was handed in as {BOOK}.txt, not {BOOK}"),
-        "wi_ndows": (8, "it is written in UTF-16"),
-        "ma_rk": (8, "it is written in UTF-8 with a byte-order mark"),
+        "wi_ndows": (8, "it is encoded in UTF-16"),
+        "ma_rk": (8, "it is encoded in UTF-8 with a byte-order mark"),
         "no_thing": (0, f"{BOOK}.txt cannot be read as a notebook: Notebook does not appear to be JSON: 'my answers'"),
     }
 
 
 def test_what_is_told_is_printable(pack, course):
     found = pack(("\x1b[2J\x1b[31mstray.ipynb", work(course)), assignment=made.NAME)
-    assert found.told[0].startswith("\\x1b[2J\\x1b[31mstray.ipynb: its name says no student")
+    assert found.told[0].startswith("\\x1b[2J\\x1b[31mstray.ipynb: its name does not say whose it is")
 
 
 def test_a_resubmission_replaces_and_keeps_what_was_there(course, pack):
@@ -331,19 +331,19 @@ def test_a_resubmission_replaces_and_keeps_what_was_there(course, pack):
     again = pack((path, work(course, "cat_score = 1"), (2026, 10, 1, 8, 0, 0)))
     assert again.students == [] and again.told == []
     newer = pack((path, work(course, "cat_score = 2"), (2026, 10, 2, 8, 0, 0)))
-    assert newer.students == ["ada_lovelace"] and "handed in anew" in newer.told[0]
+    assert newer.students == ["ada_lovelace"] and "handed in again" in newer.told[0]
     there = course.path("submitted", "ada_lovelace", made.NAME, BOOK)
     assert "cat_score = 2" in there.read_text()
     assert "cat_score = 1" in course.path("replaced", "ada_lovelace", f"{made.NAME}-1", BOOK).read_text()
     older = pack((path, work(course, "cat_score = 3"), (2026, 9, 30, 8, 0, 0)))
-    assert older.students == [] and "is newer, and stays" in older.told[0] and "cat_score = 2" in there.read_text()
+    assert older.students == [] and "is newer and stays" in older.told[0] and "cat_score = 2" in there.read_text()
 
 
 def test_an_archive_that_is_none_or_holds_nothing_says_so(course, pack, tmp_path):
     with pytest.raises(CourseError, match="There is no file"):
         collect(course, tmp_path / "none.zip")
     (tmp_path / "text.zip").write_text("text")
-    with pytest.raises(CourseError, match="is no ZIP archive"):
+    with pytest.raises(CourseError, match="is not a ZIP archive"):
         collect(course, tmp_path / "text.zip")
     with pytest.raises(CourseError, match="no notebook holds the cells of 03_small"):
         pack((MOODLE.format(name="Ada Lovelace", number=7, file="x.txt"), "x"))

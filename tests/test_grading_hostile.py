@@ -193,7 +193,7 @@ def test_no_name_of_torch_but_a_plain_dtype_is_one():
 
 def test_many_small_things_are_no_answer():
     """Each would become a tensor of its own, and all together more than the grader's memory."""
-    with pytest.raises(Wrong, match="too long"):
+    with pytest.raises(Wrong, match="too large"):
         examine.judge(checks.exercises()["cat_score"], json.dumps({"value": [1] * 1_000_000}), SEED)
 
 
@@ -302,7 +302,7 @@ OUTPUTS = {
     "garbled": (
         dict(double="get_ipython().kernel.session.key = b'another'\ndef double(x):\n    return x + x"),
         [3, 1, 0, 2],
-        "cell 7 garbled what its kernel says; double: NameError: name 'double' is not defined",
+        "cell 7 garbled its kernel's messages; double: NameError: name 'double' is not defined",
     ),
     "long": (
         dict(
@@ -601,7 +601,10 @@ def test_a_flood_takes_none_of_the_graders_memory(course, flood):
     made.hand_in(course, flood, made.answered(course, sat=f"cat_score = 1.05\n{FLOODS[flood]}"))
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
         report, most = alone.submit(graded_and_most_memory, course, flood).result()
-    told = {"parts": "cell 5 sent more at once than the grader takes", "values": "cell 5 garbled what its kernel says"}
+    told = {
+        "parts": "cell 5 sent more at once than the grader accepts",
+        "values": "cell 5 garbled its kernel's messages",
+    }
     assert report["reasons"] == [told[flood]] if flood in told else not report["reasons"], report
     assert [cell["points"] for cell in report["cells"].values()] == [3, flood not in told, 2, 2], report
     # Its own 0.3, and eight messages of 50 MB wait while one is read; of parts a tenth of a second's come on top.
@@ -672,9 +675,9 @@ def test_a_judge_that_ends_takes_nobody_with_it(tmp_path, monkeypatch):
     monkeypatch.setattr(judging, "SECONDS", 1)
     (tmp_path / "graded.py").write_text(BAD_CHECKS)
     for name in ("endless", "segfault", "ends"):
-        with pytest.raises(Wrong, match=f"✗ {name}: what came back cannot be compared within 1 s and 4 GB"):
+        with pytest.raises(Wrong, match=f"✗ {name}: the answer cannot be compared within 1 s and 4 GB"):
             judging.judge(tmp_path, name, '{"value": 1}', SEED)
-    with pytest.raises(RuntimeError, match="the check huge: MemoryError"):
+    with pytest.raises(RuntimeError, match="the check huge failed: MemoryError"):
         judging.judge(tmp_path, "huge", '{"value": 1}', SEED)
     monkeypatch.undo()
     for name in ("plain", "prints"):
@@ -683,6 +686,6 @@ def test_a_judge_that_ends_takes_nobody_with_it(tmp_path, monkeypatch):
             judging.judge(tmp_path, name, '{"value": "\\udc80"}', SEED)
     (judge,) = judging._sitting.values()
     (tmp_path / "graded.py").write_text("import no_such_package")
-    with pytest.raises(RuntimeError, match="the judge: ModuleNotFoundError"):
+    with pytest.raises(RuntimeError, match="the judge process failed: ModuleNotFoundError"):
         judging.judge(tmp_path, "plain", '{"value": 1}', SEED)
     assert judge.process.poll() is not None  # checks that have changed are judged by another

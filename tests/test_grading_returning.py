@@ -67,8 +67,8 @@ def test_canvas_knows_a_person_by_its_id(course, tmp_path):
     ("text", "said"),
     [
         ("", "there is no column 'Grade' .columns: none."),
-        ("Student,ID\nx,11\n", "columns: Student, ID.; name the column that takes the points"),
-        (MOODLE + "Participant 11,A,s,,100.00,-,\n", "Moodle's maximum is 100, the assignment's 9"),
+        ("Student,ID\nx,11\n", "columns: Student, ID.. Name the column for the points"),
+        (MOODLE + "Participant 11,A,s,,100.00,-,\n", "Moodle's maximum grade is 100, but the assignment has 9 points"),
     ],
 )
 def test_a_sheet_that_cannot_take_the_points_is_refused(course, tmp_path, text, said):

@@ -63,9 +63,7 @@ def test_a_module_imports_only_from_those_before_it():
 
 
 def test_the_modules_of_the_checks_engine_import_only_from_those_before_them():
-    order = (
-        re.search(r"before it: (.*?)\.$", engine.__doc__, re.DOTALL | re.MULTILINE)[1].replace("\n", " ").split(", ")
-    )
+    order = re.search(r"in this order: (.*?)\.\s", engine.__doc__, re.DOTALL)[1].replace("\n", " ").split(", ")
     folder = LIBRARY / "checks" / "engine"
     assert sorted(order) == sorted(file.stem for file in folder.glob("[!_]*.py"))
     for module in order:

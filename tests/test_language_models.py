@@ -216,7 +216,7 @@ def test_writing_has_no_dropout_leaves_the_mode_and_makes_no_gradients():
         (["abc"], -1, ValueError, "limit is -1; it must be at least 1 token"),
         (["abc", ""], 5, ValueError, "prompt 1 is empty; every prompt needs a token"),
         (["ab", "abcdefgh"], 5, ValueError,
-         "prompt 1 has 8 tokens, and the longest text that the model was trained on 8; shorten it, or say beyond=True"),
+         "prompt 1 has 8 tokens, but the model was trained on texts of at most 8; shorten the prompt, or pass"),
         ([], 5, ValueError, "no sentence was given"),
         ("abc", 5, TypeError, r"the prompts are one string, whose characters would be prompts; give a list, \['abc'\]"),
         (["a\ud800"], 5, ValueError, "character 1 is .* half of a surrogate pair"),

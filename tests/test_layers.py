@@ -29,7 +29,7 @@ SIZE = 12
 
 
 def randomized(module, seed=0):
-    """Every parameter drawn anew: ones and zeros would hide which is which."""
+    """Draws every parameter at random, since ones and zeros would hide which is which."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in module.parameters():
@@ -205,7 +205,7 @@ def test_more_experts_than_there_are_cannot_be_chosen(chosen):
 
 
 class Balanced(FeedForward):
-    """Asks that what it gives be small."""
+    """Adds a loss that is small if the output is small."""
 
     def forward(self, x):
         y = super().forward(x)

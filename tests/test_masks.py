@@ -1,4 +1,4 @@
-"""One convention: boolean, True means *may attend*; a row with nothing allowed gives zeros."""
+"""Masks are boolean and True means *may attend*; a row without an allowed key gives zeros."""
 
 import itertools
 

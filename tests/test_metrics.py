@@ -1,4 +1,4 @@
-"""Accuracy, BLEU, alignment error rate and bits a character on cases that can be computed by hand."""
+"""Accuracy, BLEU, alignment error rate and bits per character on cases that can be computed by hand."""
 
 import math
 from functools import cache
@@ -218,7 +218,7 @@ LANGUAGE_MODELS = {
 
 @cache
 def text_of(count):
-    """A part of the text that has so many tokens."""
+    """Returns a part of the text with `count` tokens."""
     parts = (TEXT[start:end] for start in range(40) for end in range(start + count, len(TEXT)))
     return next(part for part in parts if len(TOKENS.encode(part)) == count)
 

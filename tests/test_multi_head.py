@@ -34,7 +34,7 @@ floats = pytest.mark.parametrize(
 
 
 def randomized(module, seed=0):
-    """Every parameter drawn anew, biases too: zeros would hide which is which."""
+    """Draws every parameter at random, biases too, since zeros would hide which is which."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in module.parameters():

@@ -80,10 +80,10 @@ def test_each_misconception_is_called_by_its_own_name(name):
 def test_what_an_exercise_called_alike_knows_is_named_here_by_what_is_true():
     found = {mine: mutants.strangers(exercises()[mine]) for mine in ("rotary", "add_positions")}
     sine_code = "the sinusoidal code is added"
-    assert found["rotary"] == [("add_positions", "the cosine stands before the sine", sine_code)]
+    assert found["rotary"] == [("add_positions", "the cosine comes before the sine", sine_code)]
     assert found["add_positions"] == [
         ("rotary", sine_code, mutants.PASSED),
-        ("rotary", sine_code, "the cosine stands before the sine"),
+        ("rotary", sine_code, "the cosine comes before the sine"),
     ]
 
 

@@ -18,12 +18,12 @@ def found():
 
 
 def test_the_index_is_todays():
-    assert (glossary.FOLDER / "README.md").read_text("utf-8") == pages.index(), "`make pages` writes it anew"
+    assert (glossary.FOLDER / "README.md").read_text("utf-8") == pages.index(), "`make pages` renews it"
 
 
 def test_the_claims_page_is_todays(found):
     page = (glossary.FOLDER / "claims.md").read_text("utf-8")
-    assert page == pages.ledger_of_claims(found), "`make pages` writes it anew"
+    assert page == pages.ledger_of_claims(found), "`make pages` renews it"
 
 
 def test_writing_the_pages_writes_these_two(found, tmp_path, monkeypatch):
@@ -36,7 +36,7 @@ def test_writing_the_pages_writes_these_two(found, tmp_path, monkeypatch):
 
 def test_lessons_and_start_promise_the_minutes_they_take():
     late = [file.name for file, text in pages.with_minutes().items() if file.read_text("utf-8") != text]
-    assert late == [], "`make pages` writes them anew"
+    assert late == [], "`make pages` renews them"
     assert all(pages.PROMISED.search(path.read_text("utf-8")) for path in lessons.find())
 
 
@@ -89,7 +89,7 @@ def test_a_missing_verdict_is_seen(found, claim):
 def test_a_verdict_without_a_figure_is_seen(found):
     empty = copy.deepcopy(found)
     empty["G4"][0].record["figures"].clear()
-    assert pages.lacking(empty) == ["G4 has a verdict in transformer_built and no figure"]
+    assert pages.lacking(empty) == ["G4 has a verdict in transformer_built but no figure"]
 
 
 def test_any_change_of_a_verdict_changes_the_page(found):

@@ -189,7 +189,7 @@ def test_a_line_holds_a_bar_and_every_figure_and_stays_within_a_narrow_terminal(
 
 
 def test_bars_of_workers_end_as_one_line_each(capsys, monkeypatch):
-    monkeypatch.setattr(processes, "SILENCE", float("inf"))  # on a busy machine the line of all would take their turns
+    monkeypatch.setattr(processes, "SILENCE", float("inf"))  # on a busy machine, the line for all jobs would appear
     side_by_side({name: partial(count, name, 8) for name in ("first", "second", "third")})
     written = capsys.readouterr().err
     assert "loss 0.50" in written

@@ -63,7 +63,7 @@ def test_every_paragraph_of_the_reference_is_read_once():
 
 
 def test_hardly_anything_of_what_is_held_out_stands_in_the_training_text():
-    """The trap: cut by topic alone, a third of it would, since topics repeat each other."""
+    """Split by topic alone, a third of it would be in both parts, since topics repeat each other."""
     parts = [[text for name, text in TOPICS.items() if (name in HELD_OUT) == held_out] for held_out in (False, True)]
     naive = TextCorpus(*("\n\n\n".join(part) for part in parts), dropped=0.0)
     assert python_reference().overlap < 0.005
@@ -140,7 +140,7 @@ WRITTEN = st.characters(exclude_characters="\0", codec="utf-8")
 
 
 def prose(count, size=400):
-    """So many paragraphs, no two the same."""
+    """Returns `count` paragraphs, no two of them equal."""
     return "\n\n".join(f"{number} " + "word " * (size // 5) for number in range(count))
 
 
@@ -174,7 +174,7 @@ def test_each_paragraph_of_any_file_is_read_once_or_the_file_is_refused(file, pa
 
 @pytest.mark.parametrize("size", range(6_500, 60_000, 3_100))
 def test_a_file_is_not_refused_for_where_its_chapters_happen_to_end(file, size):
-    """The last chapter, which may be a single paragraph, is not what is held out alone."""
+    """The last chapter may be a single paragraph, so it must not be the only one held out."""
     file.write_text(prose(200)[:size], encoding="utf-8")
     assert len(from_text(file).validation) > SHORTEST
 

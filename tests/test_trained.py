@@ -1,4 +1,4 @@
-"""A lesson reads this run's model only if it has learned what the lesson speaks of."""
+"""A lesson looks into this run's model only if it has learned its task."""
 
 import pytest
 import torch
@@ -19,7 +19,7 @@ def share(model):
 
 @pytest.fixture
 def made(tmp_path, monkeypatch):
-    """Makes a model whose training with a seed ends at the ability that is given for it."""
+    """Makes a model whose training with a seed ends at the ability given for that seed."""
     monkeypatch.setattr(trained, "FOLDER", tmp_path / "models")
     monkeypatch.setenv("COURSE_MODE", "")
     monkeypatch.setenv("COURSE_SEED", "0")

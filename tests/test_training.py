@@ -47,10 +47,10 @@ def build(tiny):
 
 @pytest.fixture
 def no_training(monkeypatch):
-    """From now on nothing can be trained; `torch` is no part of a fingerprint."""
+    """Makes training impossible from now on; a fingerprint doesn't cover `torch`."""
 
     def refuse(*_, **__):
-        raise AssertionError("it was trained anew")
+        raise AssertionError("it was trained again")
 
     return lambda: monkeypatch.setattr(torch.optim.Optimizer, "__init__", refuse)
 
@@ -193,7 +193,7 @@ def test_another_task_is_trained_anew(changed, no_training):
     train(**task, learning_rate=0.1)
     no_training()
     train(**task, learning_rate=0.1, label="another name")
-    with pytest.raises(AssertionError, match="trained anew"):
+    with pytest.raises(AssertionError, match="trained again"):
         train(**{**task, **changed}, learning_rate=0.1)
 
 
@@ -321,7 +321,7 @@ def test_the_second_call_is_read_from_the_cache(build, tiny, no_training, capsys
 def test_another_setting_is_trained_anew(build, tiny, changed, no_training):
     fit(build, tiny, epochs=1)
     no_training()
-    with pytest.raises(AssertionError, match="trained anew"):
+    with pytest.raises(AssertionError, match="trained again"):
         fit(build, tiny, **{"epochs": 1, **changed})
 
 
@@ -329,9 +329,9 @@ def test_another_corpus_or_model_is_trained_anew_and_another_label_is_not(build,
     fit(build, tiny, epochs=1)
     no_training()
     fit(build, tiny, epochs=1, label="another name")
-    with pytest.raises(AssertionError, match="trained anew"):
+    with pytest.raises(AssertionError, match="trained again"):
         fit(partial(build, cell="lstm"), tiny, epochs=1)
-    with pytest.raises(AssertionError, match="trained anew"):
+    with pytest.raises(AssertionError, match="trained again"):
         fit(build, dataclasses.replace(tiny, train=tiny.train[1:]), epochs=1)
 
 
@@ -342,7 +342,7 @@ def test_other_windows_of_a_text_are_trained_on_anew_and_the_same_are_not(change
     model, _ = task(Windows(range(99), 4, 2))
     no_training()
     assert equal(task(Windows(range(99), 4, 2))[0], model)
-    with pytest.raises(AssertionError, match="trained anew"):
+    with pytest.raises(AssertionError, match="trained again"):
         task(changed)
 
 
@@ -359,7 +359,7 @@ def test_a_notebooks_function_is_trained_anew_when_its_code_changes(tiny, notebo
     no_training()
     again, _ = fit(notebook(CELL.format(8).replace("in the", "in my"))["build"], tiny, epochs=1)
     assert equal(model, again)
-    with pytest.raises(AssertionError, match="trained anew"):
+    with pytest.raises(AssertionError, match="trained again"):
         fit(notebook(CELL.format(9))["build"], tiny, epochs=1)
 
 

@@ -1,4 +1,4 @@
-"""The cache of trainings gives back what the same code and settings made, however they are held, and nothing else."""
+"""The cache returns a trained model for the same code and settings only, whatever holds the settings."""
 
 import importlib
 import itertools
@@ -249,7 +249,7 @@ def test_two_lambdas_on_one_line_that_cannot_be_told_apart_are_trained_anew(trai
 
 
 def test_a_file_of_your_own_counts_like_a_cell(tmp_path, monkeypatch):
-    """It is imported anew for each number, as by a kernel that was restarted."""
+    """It is imported again for each number, as by a kernel that was restarted."""
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     losses = []

@@ -44,7 +44,7 @@ class NoResidual(PreNorm):
 
 
 class NoNorm(nn.Module):
-    """Written from nothing: only the two methods."""
+    """A residual connection with nothing but the two methods."""
 
     def __init__(self, model_size, dropout=0.0):
         super().__init__()
@@ -86,7 +86,7 @@ classes = pytest.mark.parametrize("model_class", [Transformer, EncoderOnly, Deco
 
 
 def randomized(module, seed=0):
-    """Every parameter drawn anew: ones and zeros would hide which is which."""
+    """Draws every parameter at random, since ones and zeros would hide which is which."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in module.parameters():
@@ -110,7 +110,7 @@ def vectors(*shape, seed=0):
 
 
 def run(model, need_weights=False):
-    """Logits and maps of whichever model on the sentences below."""
+    """Returns logits and maps of either kind of model on the sentences below."""
     inputs = (SENTENCES, MASK, WRITTEN) if isinstance(model, Transformer) else (SENTENCES, MASK)
     return model(*inputs, need_weights=need_weights)
 
@@ -122,7 +122,7 @@ SENTENCES, WRITTEN = words(3, 6), words(3, 5, size=TARGET)
 
 
 def packed(layer):
-    """Gradients of each part's parameters, as torch lays them out; of a layer of ours or torch's."""
+    """Returns the gradients of each part's parameters, in torch's layout, for a layer of ours or torch's."""
     if not isinstance(layer, EncoderLayer):
         attentions = [layer.self_attn, *([layer.multihead_attn] if hasattr(layer, "multihead_attn") else [])]
         projections = [p for a in attentions for p in (a.in_proj_weight, a.in_proj_bias, *a.out_proj.parameters())]
@@ -349,7 +349,7 @@ def test_encoder_only_and_decoder_only_are_the_same_layers_with_another_mask(mas
 
 
 def outputs_of_layers(stack, compute):
-    """What leaves each layer of a stack, and the logits that compute returns."""
+    """Returns the output of each layer of a stack, and the logits that `compute` returns."""
     seen = []
     hooks = [layer.register_forward_hook(lambda *call: seen.append(call[-1][0])) for layer in stack.layers]
     logits, _ = compute()
@@ -360,7 +360,7 @@ def outputs_of_layers(stack, compute):
 
 
 def changed_at(words, step, size):
-    """The same words but for one in each sentence."""
+    """Returns the same words, with one of each sentence changed."""
     changed = words.clone()
     changed[:, step] = 4 + (words[:, step] - 3) % (size - 4)
     assert changed.ne(words).all(0).tolist() == [t == step for t in range(words.shape[1])]

@@ -1,4 +1,4 @@
-"""No page of the course uses a phrase that is never right; the field's word stands there instead."""
+"""No page, notebook or script of the course uses a phrase that is never right; it has the field's word instead."""
 
 import re
 
@@ -30,7 +30,9 @@ PAGES = [
     *sorted(ROOT.glob("glossary/*.md")),
     lessons.NOTEBOOKS / "start.md",
     *lessons.find(),
+    *lessons.find(folder="exercises"),
 ]
+SCRIPTS = sorted(path for suffix in ("py", "js", "toml") for path in ROOT.glob(f"course_lib/**/*.{suffix}"))
 
 
 def prose(page):
@@ -47,9 +49,14 @@ def phrases(text):
     ]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}/{page.name}")
 def test_a_page_has_none_of_them(page):
     assert phrases(prose(page)) == []
+
+
+def test_no_script_has_one():
+    found = {str(script.relative_to(ROOT)): phrases(script.read_text("utf-8")) for script in SCRIPTS}
+    assert {script: said for script, said in found.items() if said} == {}
 
 
 @pytest.mark.parametrize("phrase", INSTEAD)

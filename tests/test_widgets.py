@@ -142,7 +142,7 @@ def test_a_prediction_is_compared_when_the_reader_answers_after_all_has_run(monk
 def test_saved_widgets_are_those_of_today():
     """Slides and site show widgets as they were saved: a field that was added since would be `undefined` there.
 
-    After a change of a class or its module, `make widgets` saves them anew.
+    After a change of a class or its module, `make widgets` renews them.
     """
     every = widgets.Live.__subclasses__() + in_page.InPage.__subclasses__()
     kinds = {kind._esm: kind for kind in every if hasattr(kind, "_esm")}

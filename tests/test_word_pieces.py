@@ -35,7 +35,7 @@ TEXTS = [
 
 
 def theirs(text):
-    # [CLS] and its like are kept whole there when they stand in a text, which no reader is to write; here they are not
+    # In a text, the package keeps [CLS] and the other marks whole, but this course splits them
     return THEIRS.encode(text).ids
 
 
@@ -51,7 +51,7 @@ def test_pieces_of_real_paragraphs_are_those_of_the_package():
 
 
 def as_of_old(sign):
-    """Whether its category has not changed since Unicode 3.2: the package has tables of its own, of another version."""
+    """Says whether its category has stayed the same since Unicode 3.2; the package has its own, other version."""
     return unicodedata.category(sign) == unicodedata.ucd_3_2_0.category(sign)
 
 

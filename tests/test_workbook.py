@@ -295,7 +295,7 @@ def test_a_broken_record_says_what_to_do(course, monkeypatch):
     workbook.make()
     (course / "workbook/progress.json").write_text("{oops")
     monkeypatch.chdir(course / "workbook")
-    with pytest.raises(ValueError, match="empty it to begin anew"):
+    with pytest.raises(ValueError, match="empty it to start again"):
         record.remember("a", LESSONS)
 
 

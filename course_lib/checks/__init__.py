@@ -1,4 +1,4 @@
-"""Instant feedback for the exercises: `checks.check("name", answer)` says at once what is right, or what is wrong and why."""
+"""Gives instant feedback on the exercises: `checks.check("name", answer)` says whether an answer is right, or why not."""
 
 import importlib
 import pkgutil
@@ -21,20 +21,21 @@ EXERCISED = tuple(lesson for lesson in LESSONS if lesson in HERE)
 
 @cache
 def exercises() -> dict[str, Exercise | Question]:
-    """Every exercise and question by its name, in the order of the lessons."""
+    """Every exercise and question by name, in the order of the lessons."""
     modules = [importlib.import_module(f"course_lib.checks.{lesson}") for lesson in EXERCISED]
     return {asked.name: asked for module in modules for asked in module.ASKED}
 
 
 def check(name: str, answer: object, seed: int = 0) -> None:
-    """Tries an answer; shows a tick and remembers it in the workbook, or says which misconception it shows.
+    """Tries an answer. If it is right, shows a tick and records it in the workbook; if not, says what is wrong.
 
     Args:
-        name: of the exercise.
+        name: name of the exercise.
         answer: the learner's function, class or value.
-        seed: of the inputs that are drawn.
+        seed: seed of the inputs.
     Raises:
-        Wrong: the answer is not right; the message says why. LookupError: there is no such exercise.
+        Wrong: the answer is not right; the message says why.
+        LookupError: there is no such exercise.
     """
     if name not in exercises():
         raise LookupError(f"there is no exercise {name!r}; there are {', '.join(exercises())}")
@@ -52,12 +53,12 @@ def check(name: str, answer: object, seed: int = 0) -> None:
     try:
         record.remember(name, lessons())
         following = places.following(*_standing(name), record.home(), Path.cwd(), after=name)
-    finally:  # a record that cannot be read takes nobody's tick
+    finally:  # show the tick even if the record cannot be read
         Told(RIGHT, name, what, following=following).show()
 
 
 def _standing(name: str) -> tuple[dict[str, str], dict[str, str]]:
-    """What is done, by name, and the lessons; outside of a workbook what stands before this exercise counts as done."""
+    """Returns what is done, by name, and the lessons. Outside a workbook, all exercises before this one count as done."""
     folder = record.workbook()
     if folder:
         return record.done(folder), lessons()
@@ -79,14 +80,14 @@ def progress() -> None:
 
 
 def _not_defined(shell, kind, error, trace, tb_offset=None) -> None:
-    """Where a check is run before the cell that it checks, says which cell that is; other errors are shown as always.
+    """Says which cell to run if a check runs before the cell that it checks; shows other errors as always.
 
-    IPython calls this for a NameError: what a check is given is looked up before the check begins.
+    IPython calls this for a NameError, since Python looks up a check's argument before the check begins.
     """
     if "checks.check(" in (traceback.extract_tb(trace)[-1].line or ""):
         asked = exercises().get(error.name)
         heading = f", under “{places.exercise(asked.name, asked.lesson)[0]}”" if asked else ""
-        hint = f"The cell that defines it stands above this one{heading}. Run that cell, then this one again."
+        hint = f"The cell that defines it is above this one{heading}. Run that cell, then this one again."
         told = Told(BLANK, error.name, f"{error.name} is not defined yet", hint)
         told.show()
         error._render_traceback_ = lambda: [told.stopped()]

@@ -1,4 +1,4 @@
-"""Bounds of what an answer may do in a check: how long it computes, how large its result is, how much it prints."""
+"""Limits how long an answer may compute in a check, how large its result may be, and how much it may print."""
 
 import ctypes
 import io
@@ -12,16 +12,16 @@ import numpy as np
 from torch import Tensor
 
 SECONDS = 20  # for all calls of one check together
-LARGEST = 1_000_000  # numbers of a result, and characters of its texts
+LARGEST = 1_000_000  # numbers and characters of a result
 MOST_PRINTED = 4_000  # characters
 
 
 class BeyondError(BaseException):
-    """What a check does not wait for, or does not look at. No `except Exception:` of an answer catches it."""
+    """An answer exceeds a limit. No `except Exception:` in an answer catches this."""
 
 
 class TooLongError(BeyondError):
-    """The time is over."""
+    """The answer takes too long."""
 
 
 class TooLargeError(BeyondError):
@@ -29,7 +29,7 @@ class TooLargeError(BeyondError):
 
 
 class UnreadableError(Exception):
-    """Stands for an error whose own text cannot be had; `type_name` is that of the error."""
+    """Replaces an error whose text cannot be read; `type_name` is the type of that error."""
 
     def __init__(self, error: BaseException):
         super().__init__("(its text raises an error, too)")
@@ -38,7 +38,7 @@ class UnreadableError(Exception):
 
 
 def readable(error: BaseException) -> BaseException:
-    """An error whose text can be had: itself, if it can."""
+    """Returns the error itself if its text can be read, else an UnreadableError."""
     try:
         str(error)
     except Exception:
@@ -50,13 +50,13 @@ def readable(error: BaseException) -> BaseException:
 
 
 def refuse_large(value: object) -> None:
-    """Raises TooLargeError for more than LARGEST numbers, by shapes and lengths alone: nothing is copied or converted."""
+    """Raises TooLargeError for more than LARGEST numbers. It reads only shapes and lengths, and copies nothing."""
     if _size(value, LARGEST) > LARGEST:
         raise TooLargeError(value)
 
 
 def _size(value: object, room: int) -> int:
-    """How many numbers and characters there are; the count ends where there is no room for more."""
+    """Counts the numbers and characters of a value; stops once the count exceeds `room`."""
     if isinstance(value, Tensor):
         return value.numel()
     if isinstance(value, np.ndarray):
@@ -77,15 +77,15 @@ def _size(value: object, room: int) -> int:
 # ---- time ----
 
 
-_inside = lambda call: call()  # noqa: E731 - its frame tells what may be stopped, so nothing may be wrapped around it
+_inside = lambda call: call()  # noqa: E731 - its frame marks what may be stopped, so nothing may wrap it
 
 
 class _Bell:
-    """Rings in the main thread until it is silent: each ring raises TooLongError in the call that is running there.
+    """Rings in the main thread until it is silent. Each ring raises TooLongError in the call that is running there.
 
-    Python makes pending calls between two steps of the main thread, on every system. When one raises, the next comes one
-    step later, so an `except:` that swallows the first meets another. A pending call must be a function in C that says by
-    -1 that it has raised: `PyObject_IsTrue`, which asks an object for its truth, is one.
+    On every system, Python makes pending calls between two steps of the main thread. When one raises, the next comes one
+    step later, so an `except:` that swallows the first meets another. A pending call must be a C function that returns
+    -1 after raising, such as `PyObject_IsTrue`, which asks an object for its truth value.
     """
 
     silent = True
@@ -107,14 +107,14 @@ class _Bell:
             frame = frame.f_back
 
 
-_BELL = _Bell()  # one for ever: a pending call may come late
+_BELL = _Bell()  # never deleted, since a pending call may come late
 
 
 # ---- one check ----
 
 
 class _Head(io.TextIOBase):
-    """Passes on the beginning of what is printed, and counts the lines that are left out."""
+    """Passes on the beginning of printed text, and counts the lines that it leaves out."""
 
     def __init__(self, stream, room: int):
         self.stream, self.room, self.lines = stream, room, 0
@@ -131,7 +131,7 @@ class _Head(io.TextIOBase):
 
 
 class _Signal:
-    """Rings in C code, too, if it sleeps or looks for a pattern; Windows has none."""
+    """Rings even while C code sleeps or matches a pattern; not available on Windows."""
 
     def __init__(self, seconds: float):
         self.before = signal.signal(signal.SIGALRM, self.came)
@@ -157,10 +157,10 @@ ALARM = _Signal if hasattr(signal, "setitimer") else _thread
 
 
 class Check:
-    """What all calls of an answer in one check may take together; it is called with each.
+    """Runs each call of an answer, and limits the time of all calls in one check together.
 
-    The time is bound in the main thread, where all cells run. C code that counts without end and never looks up, as
-    `sum(itertools.count())`, ends with the kernel alone.
+    The limit works in the main thread, where all cells run. C code that loops forever without checking for signals, such
+    as `sum(itertools.count())`, ends only with the kernel.
     """
 
     def __init__(self):
@@ -182,9 +182,9 @@ class Check:
             self.left -= time.monotonic() - begun
             sys.stdout, sys.stderr = streams
             for head in self.heads:
-                head.room = 0  # what the first call prints is enough
+                head.room = 0  # the first call's output is enough
 
     def tell(self) -> None:
-        """Says how much of what was printed is not shown."""
+        """Prints how many printed lines were left out."""
         if lines := sum(head.lines for head in self.heads):
-            print(f"\n(What is printed is shown for the first input alone. {lines:,} more lines are left out.)")
+            print(f"\n(Printed output is shown only for the first input; {lines:,} more lines are left out.)")

@@ -1,7 +1,7 @@
-"""Where exercises, sections and glossary entries lie, and Markdown links that lead there.
+"""Finds exercises, sections and glossary entries, and writes Markdown links to them.
 
-What a link leads to is a cell by its id: ids are the same in the course and in every workbook, whatever a learner has
-written into the cells.
+A link points to a cell by its id. Ids are the same in the course and in every workbook, whatever a learner has written
+into the cells.
 """
 
 import os
@@ -17,25 +17,25 @@ from course_lib.files import ROOT, read_json
 
 NOTEBOOKS = ROOT / "notebooks"
 HEADING = re.compile(r"^(#+) (?:\d+ · )?(.+)$", re.MULTILINE)
-READ_ON = re.compile(  # in what an exercise says of where to read on
+READ_ON = re.compile(  # places named in an exercise's `see`
     r'lesson (?P<lesson>\d+)(?:, "(?P<section>[^"]+)")?|exercise (?P<exercise>\d)|glossary\.show\("(?P<term>[^"]+)"\)'
 )
 
 
 def stem(lesson: str) -> str:
-    """The name of a lesson's notebook, without its ending."""
+    """The file name of a lesson's notebook, without its suffix."""
     return f"{number_of(lesson):02}_{lesson}"
 
 
 @cache
 def _cells(path: str) -> Sequence[tuple[str, str, str]]:
-    """Id, type and source of each cell of one of the course's notebooks; none if it is not there."""
+    """Id, type and source of each cell of a course notebook; empty if the notebook doesn't exist."""
     cells = read_json(NOTEBOOKS / path).get("cells", [])
     return [(cell.get("id", ""), cell["cell_type"], "".join(cell["source"])) for cell in cells]
 
 
 def _headings(path: str) -> list[tuple[str, str, str]]:
-    """Of each heading: its words with their number, the words alone, and its cell."""
+    """For each heading, its words with the number, its words alone, and its cell."""
     return [
         (found[0].lstrip("# "), found[2], cell)
         for cell, kind, source in _cells(path)
@@ -45,25 +45,25 @@ def _headings(path: str) -> list[tuple[str, str, str]]:
 
 
 def _letters(text: str) -> str:
-    """What is compared of two headings, one of which may have stress or formulas."""
+    """The letters by which two headings are compared, without emphasis and formulas."""
     return re.sub(r"[\W_]", "", text.replace("√", "sqrt")).casefold()
 
 
 def title(lesson: str) -> str:
-    """What its notebook's heading calls a lesson."""
+    """The title of a lesson, from its notebook's heading."""
     headings = _headings(f"{stem(lesson)}.ipynb")
     return headings[0][1] if headings else lesson
 
 
 def section(lesson: str, words: str) -> str | None:
-    """The place of a section of a lesson, None if it has none of that name."""
+    """The link target of a lesson's section; None if the lesson has no section of that name."""
     path = f"{stem(lesson)}.ipynb"
     cells = [cell for _, heading, cell in _headings(path) if _letters(heading) == _letters(words)]
     return f"{path}#cell-id={cells[0]}" if cells else None
 
 
 def exercise(name: str, lesson: str) -> tuple[str, str]:
-    """What the heading above an exercise says, and its place; its name and its notebook, if it is not found there."""
+    """The heading above an exercise and its link target; if there is none, the exercise's name and notebook."""
     path = f"exercises/{stem(lesson)}.ipynb"
     found = name, path
     for cell, kind, source in _cells(path):
@@ -75,14 +75,14 @@ def exercise(name: str, lesson: str) -> tuple[str, str]:
 
 
 def link(words: str, place: str, home: Path, here: Path) -> str:
-    """A link from the folder `here` to a place in `home`, the workbook or the course's notebooks."""
+    """A Markdown link from the folder `here` to a target in `home`, the workbook or the course's notebooks."""
     path, _, cell = place.partition("#")
     target = quote(os.path.relpath(home / path, here).replace(os.sep, "/"))
     return f"[{words}]({target}{'#' if cell else ''}{cell})"
 
 
 def linked(see: str, lesson: str, home: Path, here: Path) -> str:
-    """What is said of where to read on, with links to what is there."""
+    """Returns `see`, where an exercise says what to read, with links added."""
 
     def one(found: re.Match) -> str:
         place = None
@@ -104,14 +104,14 @@ def linked(see: str, lesson: str, home: Path, here: Path) -> str:
 
 
 def following(passed: Mapping[str, str], lessons: Mapping[str, str], home: Path, here: Path, after: str = "") -> str:
-    """Which exercise comes next, as a line of Markdown: the first open one, from the lesson on that was worked on last.
+    """Names the next exercise in a line of Markdown: the first open one, beginning with the lesson worked on last.
 
-    Where nothing of its lesson is done yet, the lesson comes first. In the end it says that all is done.
+    If none of that exercise's lesson is done yet, the line names the lesson first. If nothing is open, it says so.
 
     Args:
-        passed: what is done, by name, the last at the end.
-        lessons: the lesson of every exercise, by name, in their order.
-        after: what was done again just now.
+        passed: finished exercises by name, the latest last.
+        lessons: the lesson of every exercise, by name, in order.
+        after: the exercise that was just done again.
     """
     names = list(lessons)
     last = after or next((name for name in reversed(passed) if name in lessons), "")

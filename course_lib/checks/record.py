@@ -1,4 +1,4 @@
-"""Remembers in the workbook which exercises are done: one small file that the learner can read, and no one else gets."""
+"""Records in the workbook which exercises are done, in one small file that the learner can read and nobody else gets."""
 
 import json
 import re
@@ -14,39 +14,39 @@ FILE = "progress.json"
 START = "start.md"
 MARKS = "<!-- progress: written by the checks -->", "<!-- end of progress -->"
 HEADLINE_MARKS = "<!-- next: written by the checks -->", "<!-- end of next -->"
-# On the start page, each with both its marks:
+# On the start page, including both marks:
 TABLE, HEADLINE = (re.compile(".*?".join(map(re.escape, marks)), re.DOTALL) for marks in (MARKS, HEADLINE_MARKS))
 
 
 def workbook() -> Path | None:
-    """The workbook that this notebook lies in, or None outside of one."""
+    """The workbook that contains this notebook, or None outside a workbook."""
     here = Path.cwd().resolve()
     return next((folder for folder in (here, *here.parents) if (folder / FILE).is_file()), None)
 
 
 def home() -> Path:
-    """What links lead into: the workbook, or the course's own notebooks outside of one."""
+    """The folder that links lead into: the workbook, or outside a workbook the course's own notebooks."""
     return workbook() or places.NOTEBOOKS
 
 
 def done(folder: Path | None) -> dict[str, str]:
-    """Exercises that passed, and the day on which each first did.
+    """Returns the finished exercises, each with the day on which it first passed.
 
-    Raises ValueError if the file is no longer readable.
+    Raises ValueError if the file can't be read.
     """
     if folder is None:
         return {}
     try:
         return dict(json.loads((folder / FILE).read_text(encoding="utf-8") or "{}"))
     except ValueError:
-        raise ValueError(f"{folder / FILE} is not readable as JSON; mend it, or empty it to begin anew") from None
+        raise ValueError(f"{folder / FILE} is not valid JSON; fix it, or empty it to start again") from None
 
 
 def remember(name: str, lessons: Mapping[str, str]) -> None:
-    """Adds an exercise to what is done, and shows it on the start page; outside of a workbook nothing is kept.
+    """Records an exercise as done, and shows it on the start page. Outside a workbook it records nothing.
 
     Args:
-        name: of the exercise.
+        name: name of the exercise.
         lessons: the lesson of every exercise, by name.
     """
     folder = workbook()
@@ -58,7 +58,7 @@ def remember(name: str, lessons: Mapping[str, str]) -> None:
 
 
 def show(folder: Path, lessons: Mapping[str, str]) -> None:
-    """Writes what is next, and the table, between their marks on the start page; a page without them is left alone."""
+    """Writes the next exercise and the table between their marks on the start page; leaves a page without marks as it is."""
     page = folder / START
     text = page.read_text(encoding="utf-8") if page.is_file() else ""
     passed = done(folder)
@@ -72,7 +72,7 @@ def show(folder: Path, lessons: Mapping[str, str]) -> None:
 
 
 def rows(passed: Mapping[str, str], lessons: Mapping[str, str]) -> list[str]:
-    """A Markdown table: what is done and what comes next, lesson by lesson."""
+    """A Markdown table of the finished exercises and the next one, lesson by lesson."""
     table = ["| exercises of lesson | done | next |", "|---|---|---|"]
     for lesson in sorted(set(lessons.values()), key=number_of):
         names = [name for name, of in lessons.items() if of == lesson]

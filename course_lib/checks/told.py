@@ -1,4 +1,4 @@
-"""What a check says, in one form: lines of text, or a box in a notebook that says the same words."""
+"""Formats what a check says, as lines of text or as a box in a notebook with the same words."""
 
 import html
 import re
@@ -12,7 +12,7 @@ from course_lib.checks import places, record
 from course_lib.processes import in_a_notebook
 
 WRONG, BLANK, RIGHT = "✗", "○", "✓"
-LOOKS = {  # colour of the edge, and how much of it the box has
+LOOKS = {  # colour of the edge, and the opacity of that colour in the box
     WRONG: ((213, 94, 0), 0.05),
     BLANK: ((0, 114, 178), 0.07),
     RIGHT: ((0, 158, 115), 0.18),
@@ -27,7 +27,7 @@ CELL = (
     "text-align:left;vertical-align:top;font-family:monospace;font-weight:normal;padding:.1em 1.2em .1em 0;border:none;"
 )
 UNBROKEN = "white-space:normal;word-break:keep-all;overflow-wrap:normal;hyphens:none"
-# The error below a box has a line that is no alarm. Where this is not understood, that line is on red.
+# The error's line below a box is shown without the red background. Viewers that ignore this style keep it red.
 STYLE = (
     '<style>.jp-OutputArea-child:has(.am-check)+.jp-OutputArea-child [data-mime-type="application/vnd.jupyter.stderr"]'
     "{background:none;opacity:.75;font-size:90%}"
@@ -38,16 +38,18 @@ STYLE = (
 
 @dataclass(frozen=True)
 class Told:
-    """What is said of an answer; its text is what a terminal shows.
+    """The message about an answer; `str` gives it as a terminal shows it.
 
     Args:
         sign: WRONG, BLANK or RIGHT.
-        name: of the exercise.
-        what: is wrong, or is right; what stands between backticks is code, and between stars is stressed.
+        name: name of the exercise.
+        what: what is wrong or right; text between backticks is code, between stars emphasised.
         hint: what to look at.
-        about: what is special about the input it was seen with, and `given`, its arguments: (name, value) pairs.
-        results: what came out and what was wanted, likewise.
-        see: where to read on; `lesson` is the one that exercises are counted in.
+        about: what is special about the input that shows the mistake.
+        given: its arguments, as (name, value) pairs.
+        results: the result and the wanted one, likewise.
+        see: where to read on.
+        lesson: the lesson in which "exercise 2" in `see` is looked up.
         following: the next exercise, as Markdown.
     """
 
@@ -64,7 +66,7 @@ class Told:
 
     @property
     def head(self) -> str:
-        """What stands before the rest; what is not written yet begins with its name anyway."""
+        """What the message begins with; a message about a blank names the exercise itself."""
         return "" if self.sign == BLANK else f"{self.name}: "
 
     def __str__(self) -> str:
@@ -82,14 +84,14 @@ class Told:
         return "\n".join(lines)
 
     def show(self) -> None:
-        """As a box in a notebook, else as text."""
+        """Shows a box in a notebook, else prints text."""
         if in_a_notebook():
             display({"text/html": self.html(), "text/plain": str(self)}, raw=True)
         else:
             print(self)
 
     def stopped(self) -> str:
-        """The line that stands for the error where the box has said the rest."""
+        """The line that replaces the error's traceback below a box."""
         return f"{self.sign} {self.name} {STOPPED[self.sign]}: Run All stops here."
 
     def html(self) -> str:
@@ -112,7 +114,7 @@ class Told:
 
 
 def _table(given: Sequence[tuple[str, str]], results: Sequence[tuple[str, str]]) -> str:
-    """Values below each other, so that what came out can be compared with what was wanted. Long ones wrap at spaces."""
+    """A table of values below each other, so that result and wanted result can be compared. Long ones wrap at spaces."""
     rows = [*((f"{name} =", value) for name, value in given), *((f"{name}:", value) for name, value in results)]
     if not rows:
         return ""
@@ -128,7 +130,7 @@ def _table(given: Sequence[tuple[str, str]], results: Sequence[tuple[str, str]])
 
 
 def inline(text: str, links: bool = False) -> str:
-    """Markdown within a line as HTML: code, stress, and links if they are allowed (an error's text may look like one)."""
+    """Turns code, emphasis and, if allowed, links of a line into HTML; an error's text may look like a link by chance."""
 
     def one(found: re.Match) -> str:
         if found["code"]:

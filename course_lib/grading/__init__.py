@@ -1,13 +1,13 @@
-"""Marks in class, on nbgrader: exercises handed out, collected and graded, with a reason for every point.
+"""Hands out, collects and grades exercises with nbgrader, and gives a reason for every lost point.
 
-It may import `course_lib.tools`, and not the other way round.
+It may import `course_lib.tools`, but not the other way round.
 """
 
 import sys
 import warnings
 
-# nbgrader enters a submission in an order that SQLAlchemy remarks upon; the entry is as it should be.
+# SQLAlchemy warns about the order in which nbgrader enters a submission; the entry is correct.
 warnings.filterwarnings("ignore", message=".*not in session, add operation along")
 
-# Of addresses in other alphabets, which no notebook has, jsonschema would compile a grammar: a second a process.
+# jsonschema would compile a grammar for addresses in other alphabets: a second per process, and no notebook has any.
 sys.modules.setdefault("rfc3987_syntax", None)

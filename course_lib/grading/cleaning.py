@@ -1,8 +1,8 @@
-"""What the formgrader and the feedback show of a learner's work: text, formulas, tables and figures; nothing that runs.
+"""Reduces a learner's work in the formgrader and the feedback to text, formulas, tables and figures. Nothing runs.
 
-Both make their pages by nbconvert's HTMLExporter, and a learner's markdown and outputs may hold any HTML. It is cleaned
-when a page is made, so that a submission that was graded before, or changed by hand, is cleaned as well. The exporter's
-own sanitize_html does not do: nbgrader's templates pass it by, and it knows neither figures nor the heads of tables.
+Both make their pages with nbconvert's HTMLExporter, and a learner's Markdown and outputs can contain any HTML. It is
+cleaned when a page is made, so this also covers submissions that were graded before or changed by hand. The exporter's
+own sanitize_html isn't enough: nbgrader's templates bypass it, and it knows neither figures nor table heads.
 """
 
 import html
@@ -23,14 +23,14 @@ TAGS = set(
     "hr i img ins kbd li mark ol p pre s samp small span strong sub summary sup table tbody td tfoot th thead tr "
     "u ul var".split()
 )  # fmt: skip
-# Neither id nor class nor data-: the formgrader's own script finds by them what it enters in the gradebook.
+# No id, class or data-: the formgrader's own script uses them to find what it enters in the gradebook.
 ATTRIBUTES = {"alt", "colspan", "height", "open", "rowspan", "scope", "span", "start", "style", "title", "width"}
 STYLES = ["background-color", "color", "font-style", "font-weight", "text-align", "text-decoration", "vertical-align"]
 LINK = re.compile(r"https?://|#")
 PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp|svg\+xml);base64,|[\w%-]+(/[\w%-]+)*\.(png|jpe?g|gif|webp|svg)\Z")
 SHOWN = {"image/jpeg", "image/png", "image/svg+xml", "text/html", "text/latex", "text/markdown", "text/plain"}
-MOST_TAGS, DEEPEST, MOST_SIGNS = 10_000, 200, 5_000  # beyond these, parsers take minutes
-NAMES = ("student", "first_name", "last_name", "notebook_path")  # of a learner, that the formgrader puts on a page
+MOST_TAGS, DEEPEST, MOST_SIGNS = 10_000, 200, 5_000  # beyond these, a parser takes minutes
+NAMES = ("student", "first_name", "last_name", "notebook_path")  # of a learner, which the formgrader puts on a page
 
 
 def _may_stay(tag: str, name: str, value: str) -> bool:
@@ -47,7 +47,7 @@ CLEANER = bleach.Cleaner(
 
 
 def clean(text: str) -> str:
-    """HTML without what runs, loads or steers; its source where it is too large or too deep to be cleaned."""
+    """Returns HTML without anything that runs, loads or navigates, or its source if it is too large or too deep."""
     try:
         if text.count("<") > MOST_TAGS:
             raise ValueError("too many tags")
@@ -57,28 +57,28 @@ def clean(text: str) -> str:
             depth[id(element)] = depth[id(element.parent)] + 1
         if max(depth.values()) > DEEPEST:
             raise ValueError("too deep")
-        for element in soup(["script", "style"]):  # the cleaner alone would leave what stands in them as text
+        for element in soup(["script", "style"]):  # the cleaner alone would leave their content as text
             element.decompose()
         return CLEANER.clean(str(soup))
-    except Exception:  # whatever HTML can make a parser do
+    except Exception:  # HTML can make a parser raise anything
         return f"<pre>{html.escape(text)}</pre>"
 
 
 @pass_context
 def markdown2html(context, source: str) -> str:
-    """A cell's markdown, or a comment, as clean HTML."""
+    """Returns a cell's Markdown, or a comment, as clean HTML."""
     try:
         if sum(map(source.count, "\\$")) > MOST_SIGNS:
             raise ValueError("too many formulas")
         attachments = context.get("cell", {}).get("attachments", {})
         renderer = IPythonRenderer(escape=False, attachments=attachments, exclude_anchor_links=True)
         return clean(MarkdownWithMath(renderer=renderer).render(source))
-    except Exception:  # such as an attachment that is missing
+    except Exception:  # a missing attachment, for example
         return f"<pre>{html.escape(source)}</pre>"
 
 
 class Harmless(Preprocessor):
-    """Leaves of a notebook what a page may show."""
+    """Removes from a notebook what a page must not show."""
 
     def preprocess(self, nb, resources):
         resources.update({name: html.escape(resources[name]) for name in NAMES if resources.get(name)})
@@ -98,7 +98,7 @@ def _harmless(output: NotebookNode) -> NotebookNode:
     if "text/html" in data:
         data["text/html"] = clean(data["text/html"])
     if not data:
-        data["text/plain"] = f"({', '.join(map(printable, output.data)) or 'nothing'} is not shown here)"
+        data["text/plain"] = f"(Not shown on this page: {', '.join(map(printable, output.data)) or 'an empty output'})"
     about = {}
     for mime, given in output.metadata.items():
         if mime in SHOWN and isinstance(given, dict):

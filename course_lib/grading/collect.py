@@ -1,7 +1,7 @@
-"""Takes submissions out of the archive that a learning platform hands out, and puts them where nbgrader looks for them.
+"""Collects submissions from a learning platform's archive, and puts them where nbgrader looks for them.
 
-nbgrader's own zip_collect reads names by one regular expression, gives up where two files of a student have no date,
-and skips with a line in its log what it cannot read. Here every file of an archive is either collected or told of.
+nbgrader's own zip_collect reads names with one regular expression, gives up if two files of a student have no date,
+and only logs what it can't read. Here every file of an archive is either collected or reported.
 """
 
 import contextlib
@@ -36,21 +36,21 @@ from course_lib.grading.submission import (
 
 # Moodle: "Ada Lovelace_1234_assignsubmission_file_/x.ipynb", or flat "Ada Lovelace_1234_assignsubmission_file_x.ipynb".
 MOODLE = re.compile(r"(?P<name>[^/]+?)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)_?/?(?P<file>.+)")
-# Canvas: "lovelaceada_LATE_1234_5678_x.ipynb": the student's number, then that of the upload, which grows.
+# Canvas: "lovelaceada_LATE_1234_5678_x.ipynb", with the student's number and the upload's, which grows.
 CANVAS = re.compile(r"(?P<name>[^/_]+)_(?P<late>LATE_)?(?P<number>\d+)_(?P<upload>\d+)_(?P<file>.+)")
-SUBMITTED = re.compile(r"submission|abgabe|remise|entrega|consegna|inlever", re.IGNORECASE)  # in a worksheet's head
+SUBMITTED = re.compile(r"submission|abgabe|remise|entrega|consegna|inlever", re.IGNORECASE)  # in a worksheet's header
 DATE = re.compile(r"(20\d\d)-(\d\d)-(\d\d)[-_ T](\d\d)[-:.](\d\d)(?:[-:.](\d\d))?")
-NOT_A_DATE = datetime(1980, 1, 1)  # what a ZIP holds where there is none
+NOT_A_DATE = datetime(1980, 1, 1)  # what a ZIP has in place of a missing date
 IGNORED = (".ipynb_checkpoints", ".DS_Store")
-KEPT_ASIDE = "holds only files that Jupyter or macOS keeps for itself"
-LONGEST_NAME = 80  # bytes of a folder's or a file's name; a system takes 255
-AT_ONCE = timedelta(minutes=2)  # dates of a whole archive that lie as near as this are those of its download
-MOST_FILES, LARGEST_WORK = 1_000, 2 * LARGEST  # that one person's work may unpack to
+KEPT_ASIDE = "holds only hidden files of Jupyter or macOS"
+LONGEST_NAME = 80  # bytes of a folder's or a file's name; systems allow 255
+AT_ONCE = timedelta(minutes=2)  # if an archive's dates are all this close, they are those of the download
+MOST_FILES, LARGEST_WORK = 1_000, 2 * LARGEST  # that one person's work may contain when unpacked
 
 
 @dataclass(frozen=True)
 class File:
-    """One file of an archive, and what its name says."""
+    """Holds one file of an archive and what its name says."""
 
     path: str
     date: datetime | None  # in UTC, from the platform's archive
@@ -60,9 +60,9 @@ class File:
     base: str
     late: bool
     upload: int
-    unpacked: Path | None = None  # where its content lies
-    problem: str = ""  # why it could not be unpacked
-    ignored: bool = False  # whether Jupyter or macOS keeps it for itself
+    unpacked: Path | None = None  # where its content is
+    problem: str = ""  # why it was not unpacked
+    ignored: bool = False  # whether it is a hidden file of Jupyter or macOS
 
     @property
     def age(self) -> tuple:
@@ -75,7 +75,7 @@ class File:
 
 @dataclass
 class Collected:
-    """What became of an archive: students whose work was put in place, and what is to be told, line by line."""
+    """Lists the students whose work was collected from an archive, and the remarks to print."""
 
     assignment: str
     students: list[str] = field(default_factory=list)
@@ -83,21 +83,21 @@ class Collected:
 
 
 def slug(name: str) -> str:
-    """A name as a folder can have it everywhere: "José Núñez" is jose_nunez."""
+    """Returns a name that a folder can have on every system: "José Núñez" is jose_nunez."""
     plain = "".join(c for c in unicodedata.normalize("NFKD", name) if not unicodedata.combining(c))
     return _short(re.sub(r"[^\w.-]+", "_", plain.lower())).strip("_.-")
 
 
 def _short(name: str) -> str:
-    """The end of a name, as long as every system can have it."""
+    """Returns the end of a name, short enough for every system."""
     return name.encode()[-LONGEST_NAME:].decode(errors="ignore")
 
 
 def _entries(archive: zipfile.ZipFile, within: str = "") -> Iterator[tuple[zipfile.ZipInfo, str]]:
-    """Each file, and its path."""
+    """Yields each file with its path."""
     for info in archive.infolist():
         name = info.filename
-        if not info.flag_bits & 0x800:  # the archive does not say that it is UTF-8, though it mostly is
+        if not info.flag_bits & 0x800:  # not declared as UTF-8, though it mostly is
             try:
                 name = name.encode("cp437").decode("utf-8")
             except UnicodeError:
@@ -112,13 +112,13 @@ def _is_ignored(path: str) -> bool:
 
 
 def _base(path: str) -> str:
-    """A file's name, as every system can have it."""
+    """Returns a name that a file can have on every system."""
     return _short(re.sub(r'[<>:"|?*\x00-\x1f]', "_", PurePosixPath(path).name)).strip(". ") or "file"
 
 
 def _read(path: str, info: zipfile.ZipInfo) -> File | None:
-    """What a path says of its student; None if it says nothing."""
-    # A platform may put all in a folder of its own; the student's part is the first that fits.
+    """Returns what a path says about its student, or None if it says nothing."""
+    # A platform may put everything into a folder; the student's part is the first that matches.
     parts = path.split("/")
     for start in range(len(parts)):
         rest = "/".join(parts[start:])
@@ -133,11 +133,11 @@ def _read(path: str, info: zipfile.ZipInfo) -> File | None:
     except ValueError:
         date = NOT_A_DATE
     if canvas or date == NOT_A_DATE:
-        date = None  # Canvas packs a file with the time of the download
+        date = None  # Canvas writes the time of the download
     return File(
         path=path,
         date=date and date.astimezone(UTC),  # a ZIP holds local time
-        # A Canvas number is a person's. A Moodle number is new in each assignment, so there the name must do.
+        # In Canvas the number belongs to a person. In Moodle it changes with each assignment, so only the name counts.
         student=slug(f"{about['name']}_{about['number']}" if canvas else about["name"]),
         name=about["name"],
         number=about["number"],
@@ -148,7 +148,7 @@ def _read(path: str, info: zipfile.ZipInfo) -> File | None:
 
 
 class _Unpacking:
-    """Unpacks what students handed in, one file after the other, and of nobody's work too much."""
+    """Unpacks submitted files one after another, up to a limit per person."""
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -156,7 +156,7 @@ class _Unpacking:
         self.bytes: Counter = Counter()
 
     def take(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo, file: File) -> Iterator[File]:
-        """A file; of a learner's own archive, what is in it, in the place and with the time of that archive."""
+        """Yields a file, or the files in a learner's own archive, with that archive's path and time."""
         file = self._take(archive, info, file)
         if file.problem or not file.base.lower().endswith(".zip"):
             yield file
@@ -176,12 +176,12 @@ class _Unpacking:
     def _take(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo, file: File) -> File:
         who = (file.student, file.number)
         self.files[who] += 1
-        self.bytes[who] += info.file_size  # of which zipfile gives no byte more
+        self.bytes[who] += info.file_size  # zipfile never unpacks more than that
         if info.file_size > LARGEST:
             return replace(file, problem=f"refused, since it is larger than {LARGEST // 10**6} MB")
         if self.files[who] > MOST_FILES or self.bytes[who] > LARGEST_WORK:
             most = f"{MOST_FILES} files or {LARGEST_WORK // 10**6} MB"
-            return replace(file, problem=f"refused, since with it the work has more than {most}")
+            return replace(file, problem=f"refused, since with it the submission exceeds {most}")
         unpacked = self.folder / str(self.files.total())
         try:
             with archive.open(info) as packed, unpacked.open("wb") as out:
@@ -192,7 +192,7 @@ class _Unpacking:
 
 
 def _answers(file: File, ids: dict[str, set[str]]) -> str | None:
-    """The assignment whose cells a notebook holds."""
+    """Returns the assignment whose cells a notebook holds."""
     try:
         held = set(map(grade_id, read_notebook(file.unpacked)[0].cells))
     except Unreadable:
@@ -204,16 +204,16 @@ def _answers(file: File, ids: dict[str, set[str]]) -> str | None:
 def collect(
     course: Course, archive: Path, assignment: str | None = None, worksheet: Path | None = None, trusted: bool = False
 ) -> Collected:
-    """Puts the newest work of each student under `submitted`; what was there before is moved to `replaced`.
+    """Puts the newest work of each student into `submitted`, and moves what was there before to `replaced`.
 
-    Of whom nothing can be collected gets a folder with a note that says why, so that grading and its table tell of it.
+    If nothing of a student can be collected, a note says why, so that the table of marks can give the reason.
 
     Args:
-        assignment: that of the archive; if None, the one whose cells most of its notebooks hold.
+        assignment: the archive's; None takes the one whose cells most of its notebooks hold.
         worksheet: Moodle's grading worksheet, a CSV file that says when each participant handed in.
-        trusted: whether dates count that are all the same, as those of a download are.
+        trusted: whether dates count even if all are the same, like those of a download.
     Raises:
-        CourseError: there is no such archive or worksheet, it is none, or no notebook in it belongs to an assignment.
+        CourseError: the archive or worksheet is missing or can't be read, or no notebook belongs to an assignment.
     """
     course.find()
     dates = read_worksheet(worksheet) if worksheet else None
@@ -222,10 +222,10 @@ def collect(
 
 
 def read_worksheet(file: Path) -> dict[str, datetime | None]:
-    """When each participant of Moodle's grading worksheet handed in, by number; None for who did not.
+    """Returns when each participant of Moodle's grading worksheet handed in, by number; None means never.
 
     Raises:
-        CourseError: there is no such file, it has no such column, or a date of it cannot be read.
+        CourseError: the file or its column is missing, or a date can't be read.
     """
     try:
         with file.open(encoding="utf-8-sig", newline="") as opened:
@@ -236,8 +236,8 @@ def read_worksheet(file: Path) -> dict[str, datetime | None]:
     when = next((column for column in columns if column and SUBMITTED.search(column)), None)
     if when is None:
         there = ", ".join(map(str, columns)) or "none"
-        raise CourseError(f"{file}: no column says when work was handed in (columns: {there}). Wanted is Moodle's "
-                          "grading worksheet, with the column “Last modified (submission)”.")  # fmt: skip
+        raise CourseError(f"{file}: no column says when work was handed in (columns: {there}). Use Moodle's grading "
+                          "worksheet, which has the column “Last modified (submission)”.")  # fmt: skip
     dates = {}
     for row in rows:
         if number := re.search(r"\d+$", row[columns[0]] or ""):
@@ -251,8 +251,8 @@ def _date(text: str, file: Path) -> datetime | None:
     try:
         return dateutil.parser.parse(text, dayfirst=True).astimezone(UTC)
     except (OverflowError, ValueError):
-        raise CourseError(f"{file}: {text!r} is a date that cannot be read; set Moodle to English, and download the "
-                          "worksheet once more.") from None  # fmt: skip
+        raise CourseError(f"{file}: the date {text!r} cannot be read. Set Moodle to English, and download the "
+                          "worksheet again.") from None  # fmt: skip
 
 
 def _unpack(archive: Path, unpacking: _Unpacking, elsewhere: str, told: list[str]) -> Iterator[File]:
@@ -266,14 +266,14 @@ def _unpack(archive: Path, unpacking: _Unpacking, elsewhere: str, told: list[str
                     unpacking.take(opened, info, file) if not _is_ignored(path) else [replace(file, ignored=True)]
                 )
             elif not _is_ignored(path):
-                told.append(f"{path}: its name says no student; put it by hand into {elsewhere}")
+                told.append(f"{path}: its name does not say whose it is; put it into {elsewhere} by hand")
 
 
 def _dated(files: list[File], dates: dict | None, trusted: bool, told: list[str]) -> list[File]:
-    """The files with the dates that count: a worksheet's, or the archive's unless they are those of its download."""
+    """Returns the files with a worksheet's dates, or with the archive's unless those are of the download."""
     if dates is not None:
         lacking = sorted({file.name for file in files if file.number not in dates})
-        told += [f"{name}: the worksheet has no such participant, so there is no date" for name in lacking]
+        told += [f"{name}: not in the worksheet, so no date is known" for name in lacking]
         return [replace(file, date=dates.get(file.number)) for file in files]
     there = {(file.student, file.number, file.date) for file in files if file.date}
     people = {person[:2] for person in there}
@@ -282,16 +282,16 @@ def _dated(files: list[File], dates: dict | None, trusted: bool, told: list[str]
         return files
     told.append(
         f"all dates are {written[0]:%Y-%m-%d %H:%M} UTC, which may be the time of the download, so nobody is late. "
-        "Give Moodle's grading worksheet (ARGS=--worksheet=FILE), or, if these dates are right, ARGS=--trust-dates"
+        "Add Moodle's grading worksheet with ARGS=--worksheet=FILE, or accept these dates with ARGS=--trust-dates"
     )
     return [replace(file, date=None) for file in files]
 
 
 def _told_apart(course: Course, files: list[File], assignment: str, told: list[str]) -> list[File]:
-    """The files with a folder of its own for each person: namesakes, and whose name no folder can have, by number."""
+    """Returns the files with a folder per person; shared or unusable names get the platform's number."""
     kept = course.folder / "collected.json"
     before = read_json(kept)
-    folders = before.setdefault(assignment, {})  # by name and number, also of archives that were collected before
+    folders = before.setdefault(assignment, {})  # by name and number, also from archives collected before
     for student, number in sorted({(file.student, file.number) for file in files}):
         theirs = folders.setdefault(student, {})
         namesakes = len({file.number for file in files if file.student == student} | theirs.keys()) > 1
@@ -299,7 +299,7 @@ def _told_apart(course: Course, files: list[File], assignment: str, told: list[s
             theirs[number] = student if student and not namesakes else f"{student or 'student'}_{number}"
             if namesakes:
                 told.append(
-                    f"{theirs[number]}: somebody else has this name, so the folder carries the platform's number"
+                    f"{theirs[number]}: someone else has this name, so the folder carries the platform's number"
                 )
     write_json(kept, before)
     return [replace(file, student=folders[file.student][file.number]) for file in files]
@@ -321,20 +321,20 @@ def _collect(
     except FileNotFoundError:
         raise CourseError(f"There is no file {archive}.") from None
     except zipfile.BadZipFile:
-        raise CourseError(f"{archive} is no ZIP archive.") from None
+        raise CourseError(f"{archive} is not a ZIP archive.") from None
     for file in files:
         if file.problem and file.problem != KEPT_ASIDE:
             told.append(f"{file.path}: {file.problem}")
         if (written := DATE.search(file.base)) and not _agree(written, file.date):
             date = f"{file.date:%Y-%m-%d %H:%M} UTC" if file.date else "no date"
-            told.append(f"{file.path}: its name has a date of its own; what counts is the archive's, {date}")
+            told.append(f"{file.path}: its name contains a date, but the archive's date counts: {date}")
     books = [file for file in files if file.unpacked and is_notebook(file.base)]
     belongs = {file.unpacked: _answers(file, ids) for file in books}
     if assignment is None:
         seen = Counter(name for name in belongs.values() if name)
         if not seen:
             there = printable("\n".join(["", *told]))
-            raise CourseError(f"{archive}: no notebook holds the cells of {', '.join(ids)}; name it: ARGS=03{there}")
+            raise CourseError(f"{archive}: no notebook holds the cells of {', '.join(ids)}; name one: ARGS=03{there}")
         assignment = seen.most_common(1)[0][0]
     by_student = defaultdict(list)
     for file in _told_apart(course, _dated(files, dates, trusted, told), assignment, told):
@@ -348,7 +348,7 @@ def _collect(
             try:
                 put = bool(chosen) and _put(course, student, assignment, chosen, due, told)
             except OSError as error:
-                put, chosen, problem = False, [], f"it could not be put in place ({error}); collect it by hand"
+                put, chosen, problem = False, [], f"it could not be copied ({error}); collect it by hand"
             if problem and problem not in {file.problem for file in theirs}:
                 told.append(f"{student}: {problem}")
             if put:
@@ -371,12 +371,12 @@ def _agree(written: re.Match, date: datetime | None) -> bool:
 
 
 def _choose(files: list[File], belongs: dict, assignment: str, told: list[str]) -> tuple[list[File], str]:
-    """The notebook to grade; or, where there is none, all that was handed in, so that grading can say so.
+    """Returns the notebook to grade, or everything handed in if there is none, so that grading can say so.
 
-    If nothing can be chosen, the reason.
+    If nothing can be chosen, it also returns the reason.
     """
     others = [file for file in files if belongs.get(file.unpacked) not in (None, assignment)]
-    told += [f"{file.path}: left aside, it holds the cells of {belongs[file.unpacked]}" for file in others]
+    told += [f"{file.path}: left aside, since it holds the cells of {belongs[file.unpacked]}" for file in others]
     notebooks = [file for file in files if belongs.get(file.unpacked) == assignment]
     broken = [file for file in files if file.unpacked in belongs and belongs[file.unpacked] is None]
     pool = notebooks or broken
@@ -390,18 +390,18 @@ def _choose(files: list[File], belongs: dict, assignment: str, told: list[str]) 
     rivals = [file for file in pool if file.age == newest.age and file.content != newest.content]
     if rivals and (newest.base != f"{assignment}.ipynb" or any(file.base == newest.base for file in rivals)):
         names = ", ".join(file.path for file in (newest, *rivals))
-        return [], f"several notebooks could be meant, and none is newer; collect one by hand: {names}"
+        return [], f"several notebooks hold its cells, and none is newer; collect one by hand: {names}"
     for file in files:
         if file is not newest and file not in others and not file.problem:
             older = "older" if file in pool and file.age < newest.age else "not the notebook that is graded"
             told.append(f"{file.path}: left aside, {older}")
-    # A platform, or a second download, adds to names: what holds the assignment's cells has its name.
+    # Platforms and repeated downloads add to names, so a notebook with the assignment's cells gets its name back.
     known = newest in notebooks and newest.base.endswith(".ipynb")
     return [replace(newest, base=f"{assignment}.ipynb") if known else newest], ""
 
 
 def _note(course: Course, student: str, assignment: str, problem: str) -> bool:
-    """Puts the reason where the work would stand; what was collected earlier stays."""
+    """Writes the reason in place of the work, unless work was collected earlier."""
     folder, note = course.path("submitted", student, assignment), course.note(assignment, student)
     if folder.exists() and not note.exists():
         return False
@@ -426,17 +426,17 @@ def _put(course: Course, student: str, assignment: str, files: list[File], due: 
         with contextlib.suppress(ValueError):
             before = handed_in_at(folder)
         if before and date and date < before.replace(tzinfo=UTC):
-            told.append(f"{student}: what was collected earlier is newer, and stays ({newest.path} is left aside)")
+            told.append(f"{student}: the work collected earlier is newer and stays; {newest.path} is left aside")
             return False
         number = len(list(course.path("replaced", student).glob(f"{assignment}-*"))) + 1
         aside = course.path("replaced", student, f"{assignment}-{number}")
         aside.parent.mkdir(parents=True, exist_ok=True)
         shutil.move(folder, aside)
-        told.append(f"{student}: handed in anew; the earlier work is in {shown(aside)}")
+        told.append(f"{student}: handed in again; the earlier work is in {shown(aside)}")
     folder.mkdir(parents=True)
     for file in files:
         shutil.copyfile(file.unpacked, folder / file.base)
-    (folder / TIMESTAMP).unlink(missing_ok=True)  # of the learner's own
+    (folder / TIMESTAMP).unlink(missing_ok=True)  # a file of the learner's
     course.note(assignment, student).unlink(missing_ok=True)
     if date:
         (folder / TIMESTAMP).write_text(f"{date.isoformat()}\n")

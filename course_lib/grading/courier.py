@@ -1,7 +1,7 @@
-"""Carries plain data into a learner's kernel and out of it: numbers and text, never a pickle.
+"""Carries plain data into a learner's kernel and back: numbers and text, never a pickle.
 
-The source of this file is sent into the kernel, so it stands by itself. The grader unpacks with its own copy: whatever
-the kernel did to its libraries, what comes back is data.
+The source of this file is sent into the kernel, so it imports nothing of the course. The grader unpacks with its own
+copy, so a kernel with patched libraries can still send only data.
 """
 
 import base64
@@ -15,29 +15,29 @@ import numpy as np
 import torch
 
 MIME = "application/x-course-answer+json"
-# By name, since bytes that are taken for a dtype such as quint8 end the process.
+# Listed, since reading bytes as a dtype such as quint8 ends the process.
 PLAIN = (torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.uint16, torch.uint32,
          torch.uint64, torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64,
          torch.complex128)  # fmt: skip
 DTYPES = {str(dtype).removeprefix("torch."): dtype for dtype in PLAIN}
 MOST_AXES = 16
-DEEPEST = 32  # lists within lists: deeper ones take the comparison long
-LARGEST_EMPTY = 10_000  # of a tensor without numbers: the product of its other sizes
+DEEPEST = 32  # lists within lists; deeper ones would be slow to compare
+LARGEST_EMPTY = 10_000  # product of the other sizes of an empty tensor
 
 
 class Other:
-    """Stands for what is no plain data; the checks name its type by `type_name`."""
+    """Represents a value that is not plain data; the checks name its type by `type_name`."""
 
     def __init__(self, type_name):
         self.type_name = type_name
 
 
 class OtherError(Exception):
-    """Stands for an error that Python does not know."""
+    """Represents an error that is not built into Python."""
 
 
 def pack(value):
-    """A value as JSON can hold it. What is no plain data is sent as the name of its type."""
+    """Returns a value in a form that JSON can hold. Of other than plain data, only the name of its type is kept."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if value is ...:
@@ -59,12 +59,12 @@ def pack(value):
 def _pack_numbers(value):
     tensor = value if isinstance(value, torch.Tensor) else torch.as_tensor(np.asarray(value))
     dense = tensor.detach().cpu()
-    # How a tensor's axes lie in memory is part of an input: some answers only work on those that lie in order.
+    # Keep the order of the axes in memory, since some answers work only on contiguous inputs.
     axes = sorted(range(dense.ndim), key=lambda axis: -dense.stride(axis))
     flat = dense.permute(axes).contiguous().reshape(-1)
     dtype = str(dense.dtype).removeprefix("torch.")
     if dtype not in DTYPES:
-        raise TypeError(f"{dtype} is not a plain type of number")
+        raise TypeError(f"{dtype} is not a plain number type")
     packed = {
         "dtype": dtype,
         "shape": [dense.shape[axis] for axis in axes],
@@ -77,11 +77,11 @@ def _pack_numbers(value):
 
 
 def unpack(packed, room=DEEPEST):
-    """The value that `pack` was given. Raises ValueError where the data is none of its making."""
+    """Returns the value that `pack` was given. Raises ValueError if `pack` did not make the data."""
     if not isinstance(packed, (list, dict)):
         return packed
     if not room:
-        raise ValueError(f"it is nested more than {DEEPEST} deep")
+        raise ValueError(f"it is nested more than {DEEPEST} levels deep")
     if isinstance(packed, list):
         return [unpack(item, room - 1) for item in packed]
     try:
@@ -99,15 +99,15 @@ def unpack(packed, room=DEEPEST):
         data = bytearray(base64.b64decode(packed["data"]))
         flat = torch.frombuffer(data, dtype=dtype) if data else torch.empty(0, dtype=dtype)
         if len(shape) > MOST_AXES or math.prod(max(size, 1) for size in shape) > max(flat.numel(), LARGEST_EMPTY):
-            raise ValueError(f"a tensor of {flat.numel()} numbers has no shape of {len(shape)} such axes")
+            raise ValueError(f"{flat.numel()} numbers cannot fill a tensor of this shape, which has {len(shape)} axes")
         tensor = flat.reshape(shape).permute(packed["axes"])
         return tensor.requires_grad_() if packed.get("grad") else tensor
     except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
-        raise ValueError(f"this is not what pack makes: {error}") from None
+        raise ValueError(f"pack did not make this: {error}") from None
 
 
 def unpack_error(name, text):
-    """An exception of that name; `OtherError` has it as `type_name`."""
+    """Returns the built-in exception of that name, or else an `OtherError` with the name as `type_name`."""
     known = getattr(builtins, str(name), None)
     if isinstance(known, type) and issubclass(known, Exception):
         try:
@@ -120,14 +120,14 @@ def unpack_error(name, text):
 
 
 def answer(expression, names, drive, inputs, banned, calls_of):
-    """What the learner's object is or gives, as plain data; runs in the kernel.
+    """Returns the learner's object, or its results, as plain data. It runs in the kernel.
 
     Args:
         expression: finds the object in the notebook.
-        names: of the notebook.
-        drive: what is done with the object; it is called if None.
+        names: the notebook's namespace.
+        drive: a function that uses the object; None calls the object itself.
         inputs: the packed arguments of each call, or None if the object itself is the answer.
-        banned, calls_of: what it must not call, and the function of the checks that sees it.
+        banned, calls_of: names that it must not call, and the checks' function that finds such calls.
     """
     try:
         learners = eval(expression, names)

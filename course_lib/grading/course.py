@@ -1,5 +1,4 @@
-"""The instructor's side: where things lie, how nbgrader is told of it, which check belongs to which cell, what is
-handed out."""
+"""Holds the instructor's settings and folders, reads which check belongs to which cell, and releases exercises."""
 
 import ast
 import contextlib
@@ -33,7 +32,7 @@ class CourseError(SystemExit):
 
 @dataclass(frozen=True)
 class Course:
-    """One course: plain data, so that it can be sent to another process or machine.
+    """Describes one course in plain data, which can be sent to another process or machine.
 
     Args:
         folder: holds nbgrader's folders, the reports, and the gradebook.
@@ -41,7 +40,7 @@ class Course:
         cell_seconds: how long a cell, or the answers to a check, may take.
         submission_seconds: how long a whole submission may take.
         memory: bytes that a learner's kernel may have.
-        sandboxed: whether learners' kernels run in a sandbox; where none can be had, nothing is graded then.
+        sandboxed: whether learners' kernels run in a sandbox. If so and there is none, nothing is graded.
     """
 
     folder: Path
@@ -53,17 +52,17 @@ class Course:
 
     @classmethod
     def here(cls) -> "Course":
-        """The course of this clone, or that which COURSE_DIRECTORY and COURSE_DATABASE name.
+        """Returns the course of this clone, or the one that COURSE_DIRECTORY and COURSE_DATABASE name.
 
         Raises:
-            CourseError: COURSE_CELL_SECONDS is no number.
+            CourseError: COURSE_CELL_SECONDS is not a number.
         """
         folder = Path(os.environ.get("COURSE_DIRECTORY", ROOT / "course")).resolve()
-        # SQLite lets one process write at a time; the others wait for up to a minute.
+        # SQLite lets one process write at a time; the others wait up to a minute.
         database = os.environ.get("COURSE_DATABASE", f"sqlite:///{folder / 'gradebook.db'}?timeout=60")
         seconds = os.environ.get("COURSE_CELL_SECONDS", f"{cls.cell_seconds}")
         if not seconds.isdecimal():
-            raise CourseError(f"COURSE_CELL_SECONDS is {seconds!r}; wanted is a whole number, such as 60")
+            raise CourseError(f"COURSE_CELL_SECONDS is {seconds!r}, but must be a whole number, such as 60.")
         return cls(folder, database, int(seconds))
 
     def path(self, step: str, *names: str) -> Path:
@@ -73,13 +72,13 @@ class Course:
         return self.path("source", assignment, f"{assignment}.ipynb")
 
     def note(self, assignment: str, student: str) -> Path:
-        """Where it stands why nothing of a student was collected: where no learner can write."""
+        """Returns the file that says why nothing of a student was collected. Learners can't write it."""
         return self.path("not_collected", assignment, f"{student}.txt")
 
     def config(self) -> Config:
-        """What nbgrader is told; `nbgrader_config.py` hands the same to nbgrader's own commands and its formgrader.
+        """Returns nbgrader's settings; `nbgrader_config.py` gives the same ones to nbgrader's commands and formgrader.
 
-        An instructor's own settings stand in an `nbgrader_config.py` in the course's folder. Those below come last.
+        An instructor's own settings, in `nbgrader_config.py` in the course's folder, come first. Those below win.
         """
         c, here, cleaning = Config(), "course_lib.grading.marking", "course_lib.grading.cleaning"
         if (self.folder / CONFIG).exists():
@@ -88,7 +87,7 @@ class Course:
         c.CourseDirectory.db_url = self.database
         c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError()"}
         c.OverwriteCells.add_missing_cells = True
-        c.Execute.timeout = c.Execute.iopub_timeout = self.cell_seconds  # also for what a cell put out
+        c.Execute.timeout = c.Execute.iopub_timeout = self.cell_seconds  # the latter waits for a cell's output
         c.Execute.shutdown_kernel = "immediate"
         c.Marking.submission_seconds = self.submission_seconds
         c.Marking.memory = self.memory
@@ -104,7 +103,7 @@ class Course:
             f"{nbgrader}.ClearOutput",
             f"{nbgrader}.CheckCellMetadata",
             f"{nbgrader}.ComputeChecksums",
-            f"{nbgrader}.SaveCells",  # with hidden tests, which the next step takes out
+            f"{nbgrader}.SaveCells",  # with hidden tests, which the next step removes
             f"{here}.Visible",
             f"{nbgrader}.ClearMarkScheme",
             f"{nbgrader}.ComputeChecksums",
@@ -126,16 +125,16 @@ class Course:
         c.HTMLExporter.filters = {
             "markdown2html": f"{cleaning}.markdown2html",
             "clean_html": f"{cleaning}.clean",
-            "highlight_code": "nbconvert.filters.Highlight2HTML",  # whatever language a notebook says that it is in
+            "highlight_code": "nbconvert.filters.Highlight2HTML",  # whatever language a notebook claims
         }
         return c
 
     def assignments(self) -> list[str]:
-        """What has been handed out, in order."""
+        """Returns the assignments that were handed out, in order."""
         return sorted(path.parent.name for path in self.path("source").glob("*/*.ipynb"))
 
     def find(self, names: Sequence[str] = ()) -> list[str]:
-        """The assignments whose names begin with one of `names`; all if there are none."""
+        """Returns the assignments whose names begin with one of `names`, or all if it is empty."""
         there = self.assignments()
         for name in names:
             if not any(assignment.startswith(name) for assignment in there):
@@ -146,12 +145,12 @@ class Course:
 
 
 def sources() -> Path:
-    """The instructor's notebooks: the practice exercises of this clone, or the folder that COURSE_SOURCE names."""
+    """Returns the folder of the instructor's notebooks: COURSE_SOURCE, or this clone's practice exercises."""
     return Path(os.environ.get("COURSE_SOURCE", ROOT / "notebooks" / "exercises")).resolve()
 
 
 def shown(path: Path) -> str:
-    """A path as a person types it here."""
+    """Returns a path as one would type it in the current folder."""
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
 
 
@@ -160,7 +159,7 @@ def shown(path: Path) -> str:
 
 @dataclass(frozen=True)
 class Ask:
-    """One call of `checks.check` in a grade cell."""
+    """Describes one call of `checks.check` in a grade cell."""
 
     name: str
     expression: str  # finds the learner's object in the notebook
@@ -169,7 +168,7 @@ class Ask:
 
 @dataclass(frozen=True)
 class GradeCell:
-    """What an instructor's cell asks, and the tests of the instructor's own that stand beside it."""
+    """Describes the checks in an instructor's grade cell, and the instructor's own tests next to them."""
 
     points: float
     asks: tuple[Ask, ...]
@@ -177,7 +176,7 @@ class GradeCell:
 
 
 def hidden_lines(source: str) -> set[int]:
-    """Numbers, from 1, of the lines from a BEGIN to an END mark of hidden tests."""
+    """Returns the numbers, from 1, of the lines between BEGIN and END marks of hidden tests, marks included."""
     hidden, inside = set(), False
     for number, line in enumerate(source.splitlines(), start=1):
         inside = inside or BEGIN in line
@@ -195,7 +194,7 @@ def _is_check(node: ast.AST) -> bool:
 
 
 def read_grade_cell(cell: NotebookNode) -> GradeCell:
-    """Raises ValueError where a check is asked in a way that a grader cannot read."""
+    """Reads a grade cell. Raises ValueError if the grader can't read how a check is asked."""
     points = float(cell.metadata.nbgrader["points"])
     if "check(" not in cell.source:
         return GradeCell(points, (), cell.source)
@@ -205,13 +204,13 @@ def read_grade_cell(cell: NotebookNode) -> GradeCell:
         call = statement.value
         given = [*call.args, *(word.value for word in call.keywords if word.arg in ("name", "answer"))]
         if len(given) != 2 or not isinstance(given[0], ast.Constant):
-            raise ValueError(f'{ast.unparse(call)}: write it as checks.check("name", answer)')
+            raise ValueError(f'{ast.unparse(call)} cannot be read; write it as checks.check("name", answer)')
         asked = (given[0].value, ast.unparse(given[1]))
-        # A check stands there twice where the learner sees it, and hidden with another seed; the grader draws its own.
+        # A check can appear twice, visible and hidden with another seed. The grader draws its own seed.
         asks[asked] = asks.get(asked, True) and statement.lineno in hidden
         dropped |= set(range(statement.lineno, statement.end_lineno + 1))
     if any(_is_check(n) for s in tree.body if s not in plain for n in ast.walk(s)):
-        raise ValueError("a checks.check stands within another statement; a grader reads those on lines of their own")
+        raise ValueError("a checks.check is inside another statement; put it on a line of its own")
     rest = [s for s in tree.body if s not in plain]
     lines = enumerate(cell.source.splitlines(), start=1)
     own = "\n".join(line for number, line in lines if number not in dropped and BEGIN not in line and END not in line)
@@ -221,7 +220,7 @@ def read_grade_cell(cell: NotebookNode) -> GradeCell:
 
 
 def grade_cells(notebook: NotebookNode) -> dict[str, GradeCell]:
-    """By grade_id, the cells of an instructor's notebook that are graded by running them."""
+    """Returns the cells of an instructor's notebook that are graded by running them, by grade_id."""
     found = {}
     for cell in notebook.cells:
         about = cell.metadata.get("nbgrader", {})
@@ -234,9 +233,9 @@ def grade_cells(notebook: NotebookNode) -> dict[str, GradeCell]:
 
 
 def exercises(folder: Path) -> dict:
-    """All exercises and questions by name: the course's, and those of the instructor's own graded.py in the folder.
+    """Returns all exercises and questions by name: the course's, and those of graded.py in the folder.
 
-    The latter are loaded in the grader's process only, so that no learner's kernel can ask them what is right.
+    Only the grader's process loads graded.py, so no learner's kernel can get correct answers from it.
     """
     from course_lib import checks
 
@@ -248,12 +247,14 @@ def exercises(folder: Path) -> dict:
     spec.loader.exec_module(module)
     own = {asked.name: asked for asked in module.ASKED}
     if both := own.keys() & checks.exercises().keys():
-        raise CourseError(f"{private}: {', '.join(sorted(both))} is a name of the course's own checks; choose another")
+        raise CourseError(
+            f"{private}: {', '.join(sorted(both))} is already the name of a check of the course; choose another"
+        )
     return checks.exercises() | own
 
 
 def digest(files: Sequence[Path], root: Path) -> str:
-    """A hash of files and their names."""
+    """Returns a hash of files and their names."""
     total = hashlib.sha256()
     for file in sorted(files):
         total.update(os.fsencode(file.relative_to(root)) + b"\0")
@@ -262,7 +263,7 @@ def digest(files: Sequence[Path], root: Path) -> str:
 
 
 def checks_digest(course: Course, assignment: str) -> str:
-    """A hash of all that decides the marks of an assignment."""
+    """Returns a hash of everything that decides the marks of an assignment."""
     from course_lib import checks
 
     library = Path(inspect.getfile(checks)).parent
@@ -275,14 +276,14 @@ def checks_digest(course: Course, assignment: str) -> str:
 
 
 def captured(converter) -> str | None:
-    """Runs one of nbgrader's converters; returns the reason if it fails."""
+    """Runs one of nbgrader's converters; returns the reason if it fails, otherwise None."""
     from nbgrader.utils import capture_log
 
     result = capture_log(converter)
     if result["success"]:
         return None
-    # The converter tells of the cause in its log, as a traceback that is indented by four. What was raised while an
-    # exception was handled stands last: nbgrader first looks for what it then makes.
+    # The log holds the cause as a traceback, indented by four. The last one counts: nbgrader first looks for what it
+    # makes later, and that error comes before.
     _, _, last = result.get("log", "").rpartition("During handling of the above exception")
     _, found, cause = last.partition("Traceback (most recent call last)")
     raised = [line[4:] for line in cause.splitlines()[1:] if line.startswith("    ") and line[4:5].strip()]
@@ -291,7 +292,7 @@ def captured(converter) -> str | None:
 
 @contextlib.contextmanager
 def scripts_on_path() -> Iterator[None]:
-    """nbgrader makes a new gradebook by the command alembic, which it looks for on the PATH."""
+    """Puts this Python's scripts on the PATH, where nbgrader looks for alembic to make a new gradebook."""
     before = os.environ.get("PATH", os.defpath)
     os.environ["PATH"] = os.pathsep.join([sysconfig.get_path("scripts"), before])
     try:
@@ -301,14 +302,14 @@ def scripts_on_path() -> Iterator[None]:
 
 
 def release(course: Course, sources: Path, names: Sequence[str] = (), due: str | None = None) -> Iterator[str]:
-    """Makes the student versions of the instructor's exercises; says one by one what was made.
+    """Makes the student versions of the instructor's exercises; yields a line for each.
 
     Args:
-        sources: the folder of instructor's notebooks, and of graded.py if there are checks of one's own.
-        names: beginnings of file names; all if empty.
+        sources: the folder of the instructor's notebooks, with graded.py if it has checks of its own.
+        names: beginnings of file names; empty means all.
         due: the date after which a submission is late, such as "2026-11-01 23:59 Europe/Paris".
     Raises:
-        CourseError: with the file, the cell, and what is wrong.
+        CourseError: a notebook can't be released; the message names the file, the cell and the fault.
     """
     from nbgrader.api import Gradebook
     from nbgrader.converters import GenerateAssignment
@@ -318,13 +319,15 @@ def release(course: Course, sources: Path, names: Sequence[str] = (), due: str |
     found = [path for path in sorted(sources.glob("*.ipynb")) if not names or path.name.startswith(tuple(names))]
     if not found:
         wanted = f" that begins with {' or '.join(names)}" if names else ""
-        raise CourseError(f"{sources} holds no notebook{wanted}.")
+        raise CourseError(f"{sources} holds no notebook{wanted}. Name the right folder in COURSE_SOURCE.")
     try:
         deadline = parse_utc(due)
-        if due and not DATE.match(due):  # 01.11.2026 is the first of November to some, and 11 January to others
+        if due and not DATE.match(due):  # 01.11.2026 can mean 1 November or 11 January
             raise ValueError
     except ValueError:
-        raise CourseError(f'due is {due!r}; wanted is a date such as "2026-11-01 23:59 Europe/Paris"') from None
+        raise CourseError(
+            f'--due got {due!r}. Write a date, year first, such as "2026-11-01 23:59 Europe/Paris".'
+        ) from None
     known = exercises(sources)
     all_points = [_inspect(path, known) for path in found]
     course.folder.mkdir(parents=True, exist_ok=True)
@@ -340,11 +343,11 @@ def release(course: Course, sources: Path, names: Sequence[str] = (), due: str |
             config = course.config()
             config.CourseDirectory.assignment_id = path.stem
             directory = CourseDirectory(config=config)
-            # nbgrader would enter it under a course without a name, which is in no gradebook; PostgreSQL refuses that.
+            # nbgrader would enter it under a nameless course that is in no gradebook, which PostgreSQL refuses.
             with Gradebook(course.database) as gradebook:
                 gradebook.update_or_create_assignment(path.stem)
             if failed := captured(GenerateAssignment(coursedir=directory, config=config, force=True)):
-                raise CourseError(f"{path.name}: {failed} What was handed out before stays as it was.")
+                raise CourseError(f"{path.name}: {failed} What you handed out before stays as it was.")
         if deadline:
             with Gradebook(course.database) as gradebook:
                 gradebook.update_or_create_assignment(path.stem, duedate=deadline)
@@ -354,7 +357,7 @@ def release(course: Course, sources: Path, names: Sequence[str] = (), due: str |
 
 @contextlib.contextmanager
 def _kept_unless_done(*places: Path) -> Iterator[None]:
-    """Puts files and folders back as they were if the block raises."""
+    """Restores files and folders if the block raises."""
     with tempfile.TemporaryDirectory(prefix="course-release-") as folder:
         copies = [(place, Path(folder, str(number))) for number, place in enumerate(places)]
         for place, copy in copies:
@@ -374,7 +377,7 @@ def _kept_unless_done(*places: Path) -> Iterator[None]:
 
 
 def _inspect(path: Path, known: dict) -> float:
-    """Looks through an instructor's notebook for what would only come out when it is graded; returns its points."""
+    """Finds faults of an instructor's notebook that would otherwise show only in grading; returns its points."""
     from course_lib import checks
     from course_lib.grading.examine import question_for_kernel
 
@@ -385,15 +388,15 @@ def _inspect(path: Path, known: dict) -> float:
             for ask in cell.asks:
                 if ask.name not in known:
                     near = difflib.get_close_matches(ask.name, known, n=3)
-                    meant = f"; is {' or '.join(near)} meant?" if near else f"; there are {', '.join(known)}"
-                    raise CourseError(f"cell {name} asks for {ask.name!r}, which is no check{meant}")
+                    meant = f" Did you mean {' or '.join(near)}?" if near else f" There are: {', '.join(known)}."
+                    raise CourseError(f"cell {name} asks for {ask.name!r}, but there is no such check.{meant}")
                 if not ask.hidden and ask.name not in checks.exercises():
-                    raise CourseError(f"cell {name}: learners do not have {ask.name!r}; put its check between {BEGIN} "
-                                      f"and {END}")  # fmt: skip
+                    raise CourseError(f"cell {name} asks for {ask.name!r}, which learners don't have; put the check "
+                                      f"between {BEGIN} and {END}")  # fmt: skip
                 question_for_kernel(known[ask.name], ask.expression, seed=0)
     except (CourseError, ValueError) as error:
         raise CourseError(f"{path.name}: {error}") from None
     graded = [c.metadata.nbgrader for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade")]
     if not graded:
-        raise CourseError(f"{path.name}: no cell is graded; nbgrader's mark for it is grade, with points")
+        raise CourseError(f"{path.name}: no cell is graded; give one points in JupyterLab's sidebar Create Assignment")
     return sum(float(about["points"]) for about in graded)

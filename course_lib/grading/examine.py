@@ -1,7 +1,7 @@
-"""Asks the learner's kernel for plain data, and compares it outside of that kernel, in the process of `judge`.
+"""Asks the learner's kernel for plain data, and compares it outside that kernel, in the process of `judge`.
 
-Nothing that the learner can patch decides a mark: the inputs are drawn here, what is right is computed here, and what
-comes back is compared here. A learner who patches `json`, numpy or the kernel itself spoils only their own answer.
+Nothing that the learner can patch decides a mark. Inputs and correct answers are made here, and the learner's answers
+are compared here. A learner who patches `json`, numpy or the kernel itself spoils only their own answer.
 """
 
 import inspect
@@ -28,8 +28,8 @@ from course_lib.grading import courier
 from course_lib.grading.submission import LONGEST_REASON, printable
 
 LARGEST_ANSWER = 50_000_000  # characters
-UNANSWERED = "NameError", "NotImplementedError"  # the errors of an answer that nobody has given yet
-MOST_ITEMS = 100_000  # of an answer's lists: each becomes a tensor of its own
+UNANSWERED = "NameError", "NotImplementedError"  # an answer raises these if it hasn't been written yet
+MOST_ITEMS = 100_000  # in an answer's lists; each becomes a tensor of its own
 
 
 def cases_of(asked: Exercise, seed: int) -> Sequence[Case]:
@@ -37,10 +37,10 @@ def cases_of(asked: Exercise, seed: int) -> Sequence[Case]:
 
 
 def question_for_kernel(asked: Exercise | Question, expression: str, seed: int) -> str:
-    """The code that makes the kernel answer: it stands by itself and leaves no name in the notebook.
+    """Returns code that makes the kernel answer. It imports nothing of the course and leaves no name in the notebook.
 
     Raises:
-        ValueError: what the exercise gives as input is no plain data, or its drive is no function of its own.
+        ValueError: an input of the exercise is not plain data, or its drive is not defined with def.
     """
     inputs, drive = None, "None"
     banned = getattr(asked, "banned", ())
@@ -49,27 +49,27 @@ def question_for_kernel(asked: Exercise | Question, expression: str, seed: int) 
         inputs = [{n: courier.pack(value) for n, value in case.arguments.items()} for case in cases_of(asked, seed)]
         if '"other":' in json.dumps([[*packed.values()] for packed in inputs]):
             raise ValueError(
-                f"{asked.name}: an input is neither number, text, list, set, dict nor tensor; let drive make it"
+                f"{asked.name}: an input is not a number, text, list, tuple, set, dict or tensor; make it in drive"
             )
         if asked.drive is not None:
             source = textwrap.dedent(inspect.getsource(asked.drive))
             if not source.startswith("def "):
-                raise ValueError(f"{asked.name}: its drive must be a function that begins with def, not a lambda")
+                raise ValueError(f"{asked.name}: its drive must be a function defined with def, not a lambda")
             program.append(f"driven = {{}}\nexec({source!r}, driven)")
             drive = f"driven[{asked.drive.__name__!r}]"
     given = f"{expression!r}, learner, {drive}, json.loads({json.dumps(inputs)!r}), {banned!r}, calls_of"
     program.append(f"publish(answer({given}))")
-    # By way of a new function, since a learner may have variables named exec and globals.
+    # Go through a new function, since a learner may have variables named exec and globals.
     new = "(lambda: None)"
     names = f"{{'__name__': 'course_grader', 'learner': {new}.__globals__}}"
     return f"{new}.__builtins__['exec']({chr(10).join(program)!r}, {names})"
 
 
 class _Replies:
-    """Stands for the learner's object: gives, call by call, what that object gave, and the same where asked again."""
+    """Replays the learner's object: returns its results call by call, and the same result if asked again."""
 
-    __name__ = "__call__"  # where its errors come from: the engine then knows them as the learner's own
-    __signature__ = 0  # none: the learner's own names of arguments are not known here
+    __name__ = "__call__"  # tells the engine that the errors are the learner's own
+    __signature__ = 0  # no signature: the learner's argument names aren't known here
 
     def __init__(self, cases, outcomes):
         self.outcomes, self.given = iter(outcomes), [*zip(cases, outcomes, strict=True)]
@@ -79,14 +79,14 @@ class _Replies:
         if gave is None:
             gave = next(gave for case, gave in self.given if same(case.arguments, arguments, 0.0))
         outcome, after = gave
-        arguments.update(after)  # what the learner's object did to them
+        arguments.update(after)  # as the learner's object changed them
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
 
 
 class _Replayed(Exercise):
-    """An exercise that was answered elsewhere, so that the engine compares it as it does any other."""
+    """Lets the engine compare an exercise that was answered elsewhere like any other."""
 
     def run(self, answer, arguments):
         return answer(arguments) if isinstance(answer, _Replies) else super().run(answer, arguments)
@@ -100,28 +100,28 @@ def _unpack_outcome(packed: dict) -> tuple[object, dict]:
 
 
 def judge(asked: Exercise | Question, text: str | None, seed: int) -> int | None:
-    """Compares what a kernel answered with what is right; returns on how many inputs it was.
+    """Compares a kernel's answer with the correct one; returns the number of inputs.
 
     Args:
-        text: what came out of the kernel, None if nothing did.
+        text: the kernel's answer; None if there was none.
     Raises:
-        Wrong: with the reason, as the learner's own check says it.
+        Wrong: the answer is wrong; the reason is worded as in the learner's own check.
     """
     if text is None:
-        raise Wrong(f"✗ {asked.name}: nothing came back.")
-    # An error here is the check's own; each one below comes from what the kernel sent.
+        raise Wrong(f"✗ {asked.name}: no answer came back.")
+    # An error here is the check's own. Errors below come from the kernel's answer.
     wanted = cases_of(asked, seed) if isinstance(asked, Exercise) else asked.right()
     try:
         return _compare(asked, wanted, text, seed)
     except (Wrong, BrokenCheckError):
         raise
     except Exception as error:
-        raise Wrong(f"✗ {asked.name}: what came back is no answer ({error}).") from None
+        raise Wrong(f"✗ {asked.name}: what came back is not an answer ({error}).") from None
 
 
 def _compare(asked: Exercise | Question, wanted: object, text: str, seed: int) -> int | None:
     if len(text) > LARGEST_ANSWER or text.count(",") > MOST_ITEMS:
-        raise ValueError("it is too long")
+        raise ValueError("it is too large")
     found = json.loads(text)
     if missing := found.get("missing"):
         sign = "○" if missing.startswith(UNANSWERED) else "✗"
@@ -141,8 +141,8 @@ def _compare(asked: Exercise | Question, wanted: object, text: str, seed: int) -
 
 
 def reason(said: Wrong | str) -> str:
-    """The first line of a message, as a reason in a table."""
+    """Returns the first line of a message, as a reason in a table."""
     line = str(said).partition("\n")[0]
-    if line.startswith("○"):  # no answer yet: what the learner may do about it is not for the table
+    if line.startswith("○"):  # no answer yet: leave out the advice to the learner
         line = line.partition(". ")[0]
     return printable(line.lstrip("✗○ ").rstrip(".: ")[:LONGEST_REASON])

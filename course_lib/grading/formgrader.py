@@ -1,6 +1,6 @@
-"""What a browser may do on nbgrader's formgrader: run the formgrader's own scripts, and no one else's.
+"""Lets a browser run only the formgrader's own scripts on nbgrader's formgrader.
 
-`cleaning` takes out of a page what runs. Should something pass it, the page's content-security policy stops it.
+`cleaning` removes scripts from a page. If something slips through, the page's content-security policy stops it.
 """
 
 import base64
@@ -11,7 +11,7 @@ from bs4 import BeautifulSoup
 from nbconvert.exporters import HTMLExporter
 from nbformat.v4 import new_notebook
 
-MATHJAX = "https://cdnjs.cloudflare.com/ajax/libs/"  # where nbconvert's template loads formulas and require.js from
+MATHJAX = "https://cdnjs.cloudflare.com/ajax/libs/"  # from here nbconvert's template loads MathJax and require.js
 POLICY = (
     "default-src 'none'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'self'; "
     f"img-src 'self' data:; style-src 'self' 'unsafe-inline' {MATHJAX}; font-src 'self' data: {MATHJAX}; "
@@ -21,7 +21,7 @@ POLICY = (
 
 
 def policy(page: str) -> str:
-    """The policy that lets run what stands in a page of the formgrader without any learner's cell."""
+    """Returns the policy that allows the scripts of a formgrader page, given the page without any learner's cell."""
     soup = BeautifulSoup(page, "html.parser")
     own = {script.string for script in soup("script", src=False) if script.string}
     own |= {value for element in soup(True) for name, value in element.attrs.items() if name.startswith("on")}
@@ -30,7 +30,7 @@ def policy(page: str) -> str:
 
 
 class _Exporter:
-    """Makes the page of a submission, and sets the policy of the answer in which it is sent."""
+    """Makes the page of a submission, and sets the policy of the response."""
 
     def __init__(self, exporter: HTMLExporter, handler: object):
         self.exporter, self.handler = exporter, handler
@@ -42,16 +42,16 @@ class _Exporter:
 
 
 def guard() -> None:
-    """Gives the formgrader of this process its policies."""
+    """Sets the policies of the formgrader in this process."""
     from nbgrader.server_extensions.formgrader.handlers import BaseHandler, SubmissionFilesHandler, SubmissionHandler
 
     render = BaseHandler.render
 
     def guarded(handler, name, **values):
-        page = render(handler, name, **values)  # a frame: what learners wrote is put into it in the browser
+        page = render(handler, name, **values)  # only a frame, into which the browser puts learners' texts
         handler.set_header("Content-Security-Policy", policy(page))
         return page
 
     BaseHandler.render = guarded
-    SubmissionFilesHandler.content_security_policy = "sandbox"  # a file that was handed in runs no script
+    SubmissionFilesHandler.content_security_policy = "sandbox"  # no script in a submitted file runs
     SubmissionHandler.exporter = property(lambda handler: _Exporter(handler.settings["nbgrader_exporter"], handler))

@@ -1,7 +1,7 @@
-"""Grades submissions: one at a time by `grade_one`, or a class by `grade`, in as many processes as there are cores.
+"""Grades one submission with `grade_one`, or a class with `grade`, which uses one process per core.
 
-Each submission is entered in the gradebook on its own and ends in a report, so that a run that is killed loses nothing,
-and the next one grades what is missing or has changed.
+Each submission gets its own gradebook entry and report. So a run that is killed loses nothing, and the next one grades
+what is missing or has changed.
 """
 
 import contextlib
@@ -46,13 +46,13 @@ STAGED = ".staged-"
 
 
 def grade_one(course: Course, assignment: str, student: str, seed: int | None = None) -> dict:
-    """Grades a submission, enters its marks and writes its report. It takes and gives plain data, and never raises.
+    """Grades a submission, enters its points and writes its report. Takes and returns plain data, and never raises.
 
     Args:
-        seed: of the inputs that are drawn; a fresh one if None. The report keeps it.
+        seed: of the drawn inputs; None draws a fresh one. The report keeps it.
     Returns:
-        The report: state ("graded", "unreadable" or "failed"), reasons, points by cell, seed, whether in a sandbox,
-        hashes, seconds.
+        The report: state ("graded", "unreadable" or "failed"), reasons, points by cell, seed, whether it ran in a
+        sandbox, hashes, seconds.
     """
     started = time.monotonic()
     seed = secrets.randbelow(2**31) if seed is None else seed
@@ -69,7 +69,7 @@ def grade_one(course: Course, assignment: str, student: str, seed: int | None = 
             report["reasons"] = [str(error), *_enter_nothing(course, assignment, student)]
     except Exception as error:
         report["state"] = "failed"
-        report["reasons"] = [f"the grader failed, grade it again: {type(error).__name__}: {error}"]
+        report["reasons"] = [f"the grader failed; grade it again: {type(error).__name__}: {error}"]
     report["reasons"] = [printable(reason) for reason in report["reasons"]]
     report["seconds"] = round(time.monotonic() - started, 1)
     keep(course, report)
@@ -77,7 +77,7 @@ def grade_one(course: Course, assignment: str, student: str, seed: int | None = 
 
 
 def fingerprint(course: Course, assignment: str, student: str) -> dict:
-    """What a grading depends on: if both hashes are as they were, there is nothing to do."""
+    """Returns hashes of the submission and of the checks. If both are unchanged, there is nothing to grade."""
     folder = course.path("submitted", student, assignment)
     handed_in = digest([path for path in folder.rglob("*") if is_file(path)], folder)
     if (note := course.note(assignment, student)).exists():
@@ -98,7 +98,7 @@ def _autograde(course: Course, assignment: str, student: str, seed: int, handed_
     note = note.read_text(encoding="utf-8").strip() if note.exists() else ""
     notebook, reasons = find_notebook(folder, assignment, {grade_id(cell) for cell in source.cells} - {None}, note)
     reasons += put_back(notebook, source, handed_out)
-    # nbgrader is given a copy: what was handed in stays as it is.
+    # Give nbgrader a copy, so that the submitted work stays as it is.
     with tempfile.TemporaryDirectory(prefix=STAGED, dir=course.folder) as staged:
         copy = Path(staged) / student / assignment
         shutil.copytree(folder, copy, ignore=_not_passed_on)
@@ -106,7 +106,7 @@ def _autograde(course: Course, assignment: str, student: str, seed: int, handed_
         try:
             handed_in_at(folder)
         except ValueError:
-            reasons.append(f"its {TIMESTAMP} holds no date, and counts as none")
+            reasons.append(f"its {TIMESTAMP} holds no date and is ignored")
             (copy / TIMESTAMP).unlink()
         config = course.config()
         config.CourseDirectory.update(
@@ -125,14 +125,14 @@ def _autograde(course: Course, assignment: str, student: str, seed: int, handed_
 
 
 def _not_passed_on(folder: str, names: list[str]) -> list[str]:
-    """Notebooks, and what is neither a file nor a folder: a link may lead to what no learner is to see."""
+    """Returns the notebooks, and anything but files and folders: a link could lead to what no learner may see."""
     notebooks = shutil.ignore_patterns("*.ipynb", ".ipynb_checkpoints")(folder, names)
     paths = [Path(folder, name) for name in names]
     return [*notebooks, *(p.name for p in paths if p.is_symlink() or not (p.is_file() or p.is_dir()))]
 
 
 def _enter_nothing(course: Course, assignment: str, student: str) -> list[str]:
-    """Enters a submission that cannot be read: without points, or with those of an earlier one."""
+    """Enters an unreadable submission with 0 points, or keeps the points of an earlier one."""
     from nbgrader.api import Gradebook, MissingEntry
 
     time_stamp = None
@@ -164,21 +164,23 @@ def keep(course: Course, report: dict) -> None:
 
 
 def kept(course: Course, assignment: str, student: str) -> dict | None:
-    """A submission's report; None if there is none, or what is there is no report, of which it tells."""
+    """Returns a submission's report, or None if there is none. A file that is not a report is named on stderr."""
     file = report_file(course, assignment, student)
     try:
         report = json.loads(file.read_text(encoding="utf-8"))
         cells = report["cells"].values()
         told = [*report["reasons"], *(reason for cell in cells for reason in cell["reasons"])]
         if not all(isinstance(text, str) for text in (report["state"], *told)):
-            raise ValueError("a text of it is none")
+            raise ValueError("not every text is a string")
         if not all(isinstance(cell["points"], int | float) for cell in cells):
-            raise ValueError("points of it are none")
+            raise ValueError("not all points are numbers")
         return report
     except FileNotFoundError:
         return None
     except (AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError):
-        tqdm.write(f"{shown(file)} is no report that can be read; make grade writes it anew", file=sys.stderr)
+        tqdm.write(
+            f"{shown(file)} cannot be read as a report; make grade grades this submission again", file=sys.stderr
+        )
         return None
 
 
@@ -190,7 +192,7 @@ def handed_in(course: Course, assignment: str) -> list[str]:
 
 
 def entered(course: Course, assignment: str) -> set[str]:
-    """The students whose submission is in the gradebook."""
+    """Returns the students whose submission is in the gradebook."""
     from nbgrader.api import Gradebook
 
     with Gradebook(course.database) as gradebook:
@@ -198,7 +200,7 @@ def entered(course: Course, assignment: str) -> set[str]:
 
 
 def missing(course: Course, assignment: str) -> list[str]:
-    """Whom to grade: who is not in the gradebook, whose submission or checks have changed, where the grader failed."""
+    """Returns whom to grade: no gradebook entry, a changed submission or check, or a grader that failed."""
     there = entered(course, assignment)
 
     def is_done(student):
@@ -210,17 +212,17 @@ def missing(course: Course, assignment: str) -> list[str]:
 
 
 def processes(scratch: Path, number: int | None = None) -> ProcessPoolExecutor:
-    """One process a core, each with a fresh Python, whose temporary files lie in the scratch folder."""
+    """Starts one process per core, each a fresh Python that keeps its temporary files in the scratch folder."""
     context = get_context("spawn")
     started = {"initializer": _begin, "initargs": (str(scratch), context.Value("i", 0))}
     return ProcessPoolExecutor(number or os.cpu_count(), mp_context=context, **started)
 
 
 def _begin(scratch: str, begun: Synchronized) -> None:
-    """In a new process: sees to it that nothing of it outlives the run, however that ends.
+    """Sets up a new process: nothing it starts outlives the run, however the run ends.
 
-    It keeps to a core of its own, and so do the kernels it starts. A submission that computes without end, in any
-    number of processes, then takes no time of another's.
+    The process and its kernels stay on one core. So an endless submission, in any number of processes, takes no time
+    from the others.
     """
     tempfile.tempdir = scratch
     if hasattr(os, "sched_setaffinity"):  # on Linux
@@ -241,18 +243,20 @@ def _begin(scratch: str, begun: Synchronized) -> None:
 
 @contextlib.contextmanager
 def _alone(course: Course) -> Iterator[None]:
-    """Raises CourseError if another run is at work on this course."""
+    """Raises CourseError if another run is grading this course."""
     lock = filelock.FileLock(course.folder / ".grading.lock")
     try:
         with lock.acquire(timeout=0):
             yield
     except filelock.Timeout:
-        raise CourseError(f"Another run grades {shown(course.folder)} just now. Wait for its end, or end it.") from None
+        raise CourseError(
+            f"Another make grade is running on {shown(course.folder)}. Wait until it ends, or stop it."
+        ) from None
 
 
 @contextlib.contextmanager
 def _swept(course: Course) -> Iterator[Path]:
-    """A scratch folder of this course's run; what a run that was killed has left is removed before."""
+    """Yields a scratch folder, after removing what a killed run of this course left behind."""
     for staged in course.folder.glob(f"{STAGED}*"):
         shutil.rmtree(staged, ignore_errors=True)
     name = hashlib.sha256(os.fsencode(course.folder)).hexdigest()[:8]
@@ -272,25 +276,24 @@ def grade(
     again: bool = False,
     seed: int | None = None,
 ) -> list[dict]:
-    """Grades what is missing or has changed, and shows how far it is.
+    """Grades what is missing or has changed, with a progress bar.
 
     Args:
-        executor: runs `grade_one`: processes on this machine if None, else any that the caller made and closes, such
-            as `dask.distributed.Client(...).get_executor(pure=False)`, where a later run is not given the reports of
-            an earlier one. Its workers must see the course's folder and database; each needs a process of its own
-            (with Dask: threads_per_worker=1).
-        again: everything, also what is graded already.
+        executor: runs `grade_one`. None uses processes on this machine. The caller closes any other executor, such as
+            `dask.distributed.Client(...).get_executor(pure=False)`, which never reuses the reports of an earlier run.
+            Its workers must see the course's folder and database, and each needs a process of its own (in Dask:
+            threads_per_worker=1).
+        again: also grades what is already graded.
         seed: as for `grade_one`.
     Returns:
         The reports of what was graded.
     Raises:
-        CourseError: another run is at work on this course; or there is no sandbox on this machine, and the course
-            wants one.
+        CourseError: another run is grading this course, or the course needs a sandbox and this machine has none.
     """
     if course.sandboxed and not executor and (reason := sandbox.missing()):
         raise CourseError(
-            f"There is no sandbox for learners' code here: {reason}. Grade in a container (INSTRUCTORS.md says how), "
-            "or, if you trust whoever handed in, with: make grade ARGS=--unsandboxed"
+            f"The sandbox for learners' code cannot run here: {reason}. Grade in a container, as INSTRUCTORS.md "
+            "explains, or, if you trust everyone who handed in, run: make grade ARGS=--unsandboxed"
         )
     with _alone(course):
         return _grade(course, assignments, executor, again, seed)
@@ -306,7 +309,7 @@ def _grade(
         with _swept(course) as scratch:
             with processes(scratch) as pool:
                 reports = _run(pool, course, tasks, seed, bar)
-            # A process that was killed takes its whole pool with it. What it left is graded one by one.
+            # A killed process takes the whole pool with it, so grade the rest one by one.
             lost = [(r["assignment"], r["student"]) for r in reports if r.get("lost")]
             reports = [report for report in reports if not report.get("lost")]
             for task in lost:
@@ -326,7 +329,7 @@ def _run(executor: Executor, course: Course, tasks: Sequence[tuple], seed: int |
                 reports.append(future.result())
                 bar.update()
             except Exception as error:
-                told = f"the grader's process ended, grade it again: {type(error).__name__}: {error}"
+                told = f"the grader's process ended; grade it again: {type(error).__name__}: {error}"
                 report = {"assignment": assignment, "student": student, "state": "failed", "reasons": [printable(told)]}
                 report |= {"cells": {}, "seed": seed, "sandboxed": course.sandboxed, "seconds": 0.0}
                 report["lost"] = isinstance(error, BrokenExecutor)

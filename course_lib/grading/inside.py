@@ -1,10 +1,10 @@
-"""Inside the sandbox: becomes kernels by forking, so that what each of them needs is imported once.
+"""Forks kernels inside the sandbox, so that everything they need is imported only once.
 
 `inside.py CONTROL MEMORY PROCESSES USER MODULE ...`; CONTROL is the number of a socket. Each message on it has two open
-files: the scratch folder of a kernel, and a line on which the end of either side is seen. This process never runs a
-learner's code.
-Of a kernel it is the great-grandparent: a child enters namespaces of its own, that one's child is their first process,
-with which all others end, and only the kernel, its child, gives up what such steps need.
+files: the scratch folder of a kernel, and a socket on which each side notices the end of the other. This process never
+runs a learner's code.
+It is the great-grandparent of a kernel. Its child enters new namespaces. That child's child is the first process there,
+and all others end with it. Only its child, the kernel, gives up the rights that these steps need.
 """
 
 import contextlib
@@ -24,25 +24,29 @@ import time
 from course_lib.grading import system_calls
 
 HOME = "/tmp/learner"
-ROOM = 2**30  # bytes in /tmp, and as many in shared memory
+ROOM = 2**30  # bytes in /tmp, and again as many in shared memory
 FILES = 20_000
 SOCKETS = 5
-SOCKET = 2**18  # bytes as which each open file counts: as many may wait in a socket
+SOCKET = 2**18  # bytes that each open file counts as, since that many can wait in a socket
 KERNEL, TRIAL = b"kernel", b"trial"
-LARGEST_MESSAGE = 80_000_000  # bytes that the grader reads; the largest answer has room in it
-LONGEST_TEXT = 2_000_000  # characters in one that is too large; the grader keeps fewer
-TOO_MUCH = "took more memory than it may"
-SENT_TOO_MUCH = "sent more at once than the grader takes"
+LARGEST_MESSAGE = 80_000_000  # bytes that the grader reads; enough for the largest answer
+LONGEST_TEXT = 2_000_000  # characters of each text in a message that is too large; the grader keeps fewer
+TOO_MUCH = "used more memory than allowed"
+SENT_TOO_MUCH = "sent more at once than the grader accepts"
 
 NEW_NAMESPACES = 0x00020000 | 0x08000000 | 0x20000000 | 0x40000000  # of mounts, IPC, processes, network
 NO_SET_USER, NO_DEVICES, NO_PROGRAMS = 2, 4, 8  # flags of mount
-PRIVATE, BIND, READ_ONLY = 0x40000 | 0x4000, 0x1000 | 0x4000, 0x20 | 0x1000 | 1  # the first two with all below
+PRIVATE, BIND, READ_ONLY = (
+    0x40000 | 0x4000,
+    0x1000 | 0x4000,
+    0x20 | 0x1000 | 1,
+)  # the first two include all mounts below
 DUMPABLE, SECCOMP, FROM_BOUNDING, NO_NEW_PRIVILEGES = 4, 22, 24, 38  # of prctl
 CAPABILITIES_VERSION = 0x20080522
 
 
 def _call(name: str, *arguments: object) -> None:
-    """Calls the C library. Raises OSError, with the name of what failed."""
+    """Calls a function of the C library. Raises OSError with its name if it fails."""
     if getattr(ctypes.CDLL(None, use_errno=True), name)(*arguments) != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{name}: {os.strerror(number)}")
@@ -58,9 +62,9 @@ def _mount(what: str, place: str, kind: str = "", flags: int = 0, options: str =
 
 
 def serve(control: socket.socket, *limited: int) -> None:
-    """Makes a kernel for each message, until nobody is there to send one."""
+    """Makes a kernel for each message until the other side closes the socket."""
     if len(os.listdir("/proc/self/task")) > 1:
-        raise RuntimeError("a process with threads cannot be forked safely")
+        raise RuntimeError("a process with several threads cannot be forked safely")
     gc.collect()
     gc.freeze()
     control.send(b"ready")
@@ -81,7 +85,7 @@ def serve(control: socket.socket, *limited: int) -> None:
 
 
 def _ending_in(line: int, do, *arguments: object) -> None:
-    """Does it and ends; what it raises is said on the line."""
+    """Calls `do` and ends the process; an error is sent on the line."""
     try:
         do(*arguments)
     except BaseException as error:
@@ -98,10 +102,10 @@ def _enclose(kind: bytes, folder: int, line: int, *limited: int) -> None:
 
 
 def _watch(kind: bytes, folder: int, line: int, *limited: int) -> None:
-    """Is the first process of its namespaces: they end with it, and it ends with the kernel, or when the line does."""
+    """Runs as the first process of its namespaces, which end with it. It ends with the kernel, or with the line."""
     plain, room = NO_SET_USER | NO_DEVICES, f"mode=1777,size={ROOM},nr_inodes={FILES}"
     _mount("", "/", flags=PRIVATE)
-    # The course or its environment may lie in /tmp, which is covered.
+    # The course or its environment may be in /tmp, which a new mount hides.
     there = {f"/tmp/{name}": os.open(f"/tmp/{name}", os.O_PATH) for name in os.listdir("/tmp")}
     for place in ("/tmp", "/dev/shm"):
         _mount("tmpfs", place, "tmpfs", plain, room)
@@ -116,7 +120,7 @@ def _watch(kind: bytes, folder: int, line: int, *limited: int) -> None:
     if not kernel:
         _ending_in(line, _become, kind, folder, line, *limited)
     os.close(folder)
-    _prctl(DUMPABLE, 0)  # no kernel reads its memory
+    _prctl(DUMPABLE, 0)  # so that no kernel can read this process's memory
     while not select.select([line], [], [], 0.1)[0]:
         ended = True
         while ended:
@@ -124,7 +128,7 @@ def _watch(kind: bytes, folder: int, line: int, *limited: int) -> None:
             if ended == kernel:
                 os.write(line, str(os.waitstatus_to_exitcode(status)).encode())
                 return
-        # The first is cheap, and counts pages that are shared as often as they are.
+        # VmRSS is cheap, but counts shared pages several times; Pss counts them once.
         most = limited[0] + ROOM
         if _taken("status", "VmRSS:") > most and _taken("smaps_rollup", "Pss:") > most:
             os.write(line, TOO_MUCH.encode())
@@ -132,11 +136,11 @@ def _watch(kind: bytes, folder: int, line: int, *limited: int) -> None:
 
 
 def _taken(file: str, name: str) -> int:
-    """Bytes of memory that all processes here have, with what the system keeps for them."""
+    """Returns the bytes of memory of all processes here, with page tables and open files."""
     total = 0
     for process in filter(str.isdecimal, os.listdir("/proc")):
-        with contextlib.suppress(OSError):  # it has just ended
-            for thread in os.listdir(f"/proc/{process}/task"):  # the first may have ended before the others
+        with contextlib.suppress(OSError):  # the process has just ended
+            for thread in os.listdir(f"/proc/{process}/task"):  # the main thread may have ended before the others
                 place = f"/proc/{process}/task/{thread}"
                 if found := _number(f"{place}/{file}", name):
                     total += 1024 * (found + _number(f"{place}/status", "VmPTE:"))
@@ -146,7 +150,7 @@ def _taken(file: str, name: str) -> int:
 
 
 def _number(file: str, name: str) -> int:
-    """The number behind a name in a file of /proc; 0 if it is not there."""
+    """Returns the number after a name in a file of /proc, or 0 if the name isn't there."""
     with contextlib.suppress(OSError, ValueError), open(file) as found:
         words = found.read().split()
         return int(words[words.index(name) + 1])
@@ -154,16 +158,16 @@ def _number(file: str, name: str) -> int:
 
 
 def _become(kind: bytes, folder: int, line: int, memory: int, processes: int, user: int) -> None:
-    from course_lib.grading import limits  # of POSIX
+    from course_lib.grading import limits  # only on POSIX
 
     os.setsid()
     for number in range(64):
-        with contextlib.suppress(OSError):  # there are fewer
+        with contextlib.suppress(OSError):  # there are fewer than 64
             _prctl(FROM_BOUNDING, number)
     limits.limit(memory, processes, user)
     _call("capset", (ctypes.c_uint32 * 2)(CAPABILITIES_VERSION, 0), (ctypes.c_uint32 * 6)())
     _prctl(NO_NEW_PRIVILEGES, 1)
-    _prctl(DUMPABLE, 1)  # that it may read its own /proc/self
+    _prctl(DUMPABLE, 1)  # it must read its own /proc/self
     program = system_calls.program(platform.machine())
     lines = ctypes.create_string_buffer(program, len(program))
 
@@ -199,11 +203,11 @@ def _kernel(folder: int) -> None:
             return Brief(parent=self)
 
         def init_iopub(self, context):
-            context.sndhwm = 0  # what is put out faster than the grader reads waits here, and is not lost
+            context.sndhwm = 0  # output that the grader has not read yet waits here, so that none is lost
             super().init_iopub(context)
 
     here = f"/proc/self/fd/{folder}"
-    np.random.seed()  # or all would draw the same
+    np.random.seed()  # otherwise all kernels would draw the same numbers
     with open(f"{here}/given/kernel.json", encoding="utf-8") as file:
         connection = json.load(file)
     connection["ip"] = f"{here}/sockets/kernel"
@@ -211,13 +215,13 @@ def _kernel(folder: int) -> None:
         json.dump(connection, file)
     app = App.instance()
     app.initialize(["-f", f"{HOME}/kernel.json"])
-    while len(os.listdir(f"{here}/sockets")) < SOCKETS:  # one is made in a thread of its own
+    while len(os.listdir(f"{here}/sockets")) < SOCKETS:  # a thread makes one of them
         time.sleep(0.01)
-    with contextlib.suppress(OSError):  # as much as there is room for
+    with contextlib.suppress(OSError):  # copies as much as fits
         shutil.copytree(f"{here}/given/work", "work", symlinks=True)
-    os.close(folder)  # what lies outside of the sandbox is out of reach, before anything of the learner's runs
+    os.close(folder)  # closes the way out of the sandbox before any of the learner's code runs
     os.chdir("work")
-    sys.path.insert(0, "")  # modules that were handed in
+    sys.path.insert(0, "")  # to find modules that were handed in
     app.start()
 
 

@@ -1,6 +1,6 @@
-"""Judges in a process of its own: what a kernel sends may make a comparison endless, huge, or end its process.
+"""Judges answers in a separate process, since an answer can make a comparison endless or huge, or end its process.
 
-The grader writes one answer a line to it, and reads one judgement a line.
+The grader writes one answer per line, and reads one judgement per line.
 """
 
 import atexit
@@ -18,11 +18,11 @@ from course_lib.grading.course import PRIVATE, exercises
 
 SECONDS = 30  # for one answer
 MEMORY = 4 * 2**30  # bytes
-TRIES = 2  # the first may have ended by another's doing
+TRIES = 2  # an earlier answer may have ended the first process
 
 
 class _Judge:
-    """A process that knows the checks of a course."""
+    """Starts and talks to the process that holds the checks of a course."""
 
     def __init__(self, folder: Path):
         paths = os.pathsep.join(filter(None, sys.path))
@@ -37,11 +37,11 @@ class _Judge:
         atexit.register(self.close)
 
     def ask(self, **asked) -> dict | None:
-        """Its judgement; None if it has ended."""
+        """Returns the judgement, or None if the process has ended."""
         if not self.ready:
-            ready = json.loads(self.process.stdout.readline() or '{"broken": "it does not start"}')
+            ready = json.loads(self.process.stdout.readline() or '{"broken": "it did not start"}')
             if "broken" in ready:
-                raise RuntimeError(f"the judge: {ready['broken']}")
+                raise RuntimeError(f"the judge process failed: {ready['broken']}")
             self.ready = True
         try:
             self.process.stdin.write(f"{json.dumps(asked)}\n".encode())
@@ -56,11 +56,11 @@ class _Judge:
         self.process.communicate()
 
 
-_sitting: dict[tuple, _Judge] = {}  # one: that of the course and the checks that were asked for last
+_sitting: dict[tuple, _Judge] = {}  # at most one, for the course and checks asked for last
 
 
 def seat(folder: Path) -> tuple:
-    """Starts the judge of a course, unless it sits; returns its key. It may be called ahead of need."""
+    """Starts the judge of a course if it isn't running, also ahead of need; returns its key."""
     private = folder / PRIVATE
     key = (folder, private.read_bytes() if private.exists() else b"")
     if key not in _sitting:
@@ -71,11 +71,11 @@ def seat(folder: Path) -> tuple:
 
 
 def judge(folder: Path, name: str, text: str | None, seed: int) -> int | None:
-    """As `examine.judge`, of the check of that name, within limits of time and memory.
+    """Calls `examine.judge` for the check of that name, within limits of time and memory.
 
     Raises:
-        Wrong: with the reason; also where a judgement takes too long or too much.
-        RuntimeError: the check is broken, or cannot be loaded.
+        Wrong: the answer is wrong, or needs too much time or memory to judge.
+        RuntimeError: the check is broken or cannot be loaded.
     """
     for _ in range(TRIES):
         key, begun = seat(folder), time.monotonic()
@@ -87,10 +87,10 @@ def judge(folder: Path, name: str, text: str | None, seed: int) -> int | None:
         elif "wrong" in said:
             raise Wrong(said["wrong"])
         elif "broken" in said:
-            raise RuntimeError(f"the check {name}: {said['broken']}")
+            raise RuntimeError(f"the check {name} failed: {said['broken']}")
         else:
             return said["right"]
-    raise Wrong(f"✗ {name}: what came back cannot be compared within {SECONDS} s and {MEMORY // 2**30} GB.")
+    raise Wrong(f"✗ {name}: the answer cannot be compared within {SECONDS} s and {MEMORY // 2**30} GB.")
 
 
 # ---- in the process ----
@@ -106,24 +106,24 @@ def _said(known: dict, asked: dict) -> dict:
 
 
 def _sit(folder: Path) -> None:
-    """Judges until nobody asks any more."""
+    """Judges until the input ends."""
     try:
-        import resource  # of POSIX
+        import resource  # only on POSIX
 
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     except (ImportError, ValueError):
         pass
     answers = os.fdopen(os.dup(1), "w", encoding="ascii")
-    os.dup2(2, 1)  # what a check prints is no judgement
+    os.dup2(2, 1)  # keeps what a check prints out of the judgements
     try:
         known, ready = exercises(folder), {}
-    except BaseException as error:  # whatever an instructor's file raises, SystemExit too
+    except BaseException as error:  # an instructor's file can raise anything, even SystemExit
         known, ready = {}, {"broken": f"{type(error).__name__}: {error}"}
     print(json.dumps(ready), file=answers, flush=True)
     with open(os.devnull, "w") as nowhere:
         for line in sys.stdin.buffer:
             asked = json.loads(line)
-            # By a thread in C, which ends a comparison that never comes back to Python.
+            # A thread in C also ends a comparison that never returns to Python.
             faulthandler.dump_traceback_later(asked["seconds"], exit=True, file=nowhere)
             said = _said(known, asked)
             faulthandler.cancel_dump_traceback_later()

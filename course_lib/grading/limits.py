@@ -1,15 +1,15 @@
-"""Sets limits on a process. As a program it becomes the command that it is given: `limits.py BYTES COMMAND ...`."""
+"""Sets limits on a process. As a program, it then runs a command: `limits.py BYTES COMMAND ...`."""
 
 import os
 import resource
 import sys
 
-FILES = 512  # open at once, in a sandbox: a socket holds memory of the system's
-SECONDS = 30 * 60  # of processor time: for what outlives all other limits
+FILES = 512  # files open at once in a sandbox; each socket holds memory of the system
+SECONDS = 30 * 60  # of processor time, in case all other limits fail
 
 
 def limit(memory: int, processes: int = 0, user: int = 0) -> None:
-    """Limits this process and what it starts; processes and user stay as they are where they are 0."""
+    """Limits this process and what it starts. If `processes` or `user` is 0, it stays unchanged."""
     limits = {"RLIMIT_DATA": memory, "RLIMIT_CPU": SECONDS, "RLIMIT_FSIZE": 2**30, "RLIMIT_CORE": 0}
     if processes:
         limits |= {"RLIMIT_NPROC": processes, "RLIMIT_NOFILE": FILES}

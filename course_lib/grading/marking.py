@@ -1,4 +1,4 @@
-"""nbgrader's steps, where the course does them otherwise: blanks, running a submission, saving marks, feedback."""
+"""Replaces steps of nbgrader: making blanks, running a submission, saving marks, and writing feedback."""
 
 import contextlib
 import copy
@@ -26,22 +26,22 @@ from course_lib.grading.provisioner import ContainedKernelManager
 from course_lib.grading.submission import grade_id, printable, writable
 from course_lib.tools import workbook
 
-LEFT_OUT = "(What is printed during hidden tests is left out.)\n"
-RECORD = "course"  # where a graded notebook's metadata keep how it was graded
-FRESH_KERNELS = 2  # how often a submission that ended its kernel gets another
+LEFT_OUT = "(What hidden tests print is not shown.)\n"
+RECORD = "course"  # key in a graded notebook's metadata that holds how it was graded
+FRESH_KERNELS = 2  # how often a submission that ended its kernel gets a new one
 LARGEST_OUTPUT = 1_000_000  # characters of a cell's output that are kept
-LARGEST_OUTPUTS = 20_000_000  # of a whole submission's
+LARGEST_OUTPUTS = 20_000_000  # characters of a whole submission's output that are kept
 LONGEST_LINE = 10_000  # characters of an error's message, and of each line of its traceback
 DISPLAYS = {"display_data", "execute_result", "update_display_data"}
-LEAST_OUTPUT = dict.fromkeys(DISPLAYS, 1_000) | {"stream": 100}  # characters as which each of them counts at least
+LEAST_OUTPUT = dict.fromkeys(DISPLAYS, 1_000) | {"stream": 100}  # characters that each counts as at least
 CELL_FILE = re.compile(r"\(\d+\.py, line")  # how a SyntaxError names a cell
 NAME = re.compile(r"[A-Za-z_]\w*")
-NO_MEMORY = "MemoryError", "not enough memory", "can't allocate memory"  # in what Python, NumPy and torch raise
+NO_MEMORY = "MemoryError", "not enough memory", "can't allocate memory"  # how errors of Python, NumPy and torch say it
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class Blank(ClearSolutions):
-    """Puts the workbook's blanks between marks; nbgrader clears a cell without marks, and refuses marks elsewhere."""
+    """Puts the workbook's blanks between marks. nbgrader clears a cell without marks and refuses marks elsewhere."""
 
     def preprocess_cell(self, cell, resources, index):
         if is_solution(cell) and f"### BEGIN {workbook.SOLUTION}" in cell.source:
@@ -51,7 +51,7 @@ class Blank(ClearSolutions):
 
 
 class Visible(ClearHiddenTests):
-    """Takes hidden tests out as the workbook does; nbgrader refuses them in a cell that is not graded."""
+    """Removes hidden tests as the workbook does. nbgrader would refuse them in a cell that is not graded."""
 
     def preprocess_cell(self, cell, resources, index):
         if is_grade(cell):
@@ -60,25 +60,25 @@ class Visible(ClearHiddenTests):
 
 
 class GarbledError(DeadKernelError):
-    """A kernel says what no kernel says, and cannot be talked with any more."""
+    """Means that a kernel sent invalid messages and can't be used any more."""
 
 
 WHAT_ENDED = {
     CellTimeoutError: "could not be interrupted",
     DeadKernelError: "ended its kernel",
-    GarbledError: "garbled what its kernel says",
+    GarbledError: "garbled its kernel's messages",
 }
 
 
 class Marking(Execute):
-    """Runs a submission, and asks its checks from outside of its kernel.
+    """Runs a submission, and asks its checks from outside its kernel.
 
-    What is right is decided by `examine`, never by what a cell prints; which check belongs to a cell is read from the
-    instructor's notebook. A grade cell without checks holds tests of the instructor's own, and nbgrader's rule holds.
+    `examine` decides what is correct, never a cell's output. The instructor's notebook says which check belongs to a
+    cell. A grade cell without checks holds the instructor's own tests, to which nbgrader's rule applies.
     """
 
-    seed = Integer(None, allow_none=True, help="seed of the inputs; a fresh one if None").tag(config=True)
-    submission_seconds = Integer(900, help="how long a whole submission may take").tag(config=True)
+    seed = Integer(None, allow_none=True, help="seed of the inputs; None draws a fresh one").tag(config=True)
+    submission_seconds = Integer(900, help="seconds that a whole submission may take").tag(config=True)
     memory = Integer(4 * 2**30, help="bytes that a kernel may have").tag(config=True)
     sandboxed = Bool(True, help="whether a kernel runs in a sandbox").tag(config=True)
 
@@ -105,12 +105,12 @@ class Marking(Execute):
         self.drawn = secrets.randbelow(2**31) if self.seed is None else self.seed
         self.until = time.monotonic() + self.submission_seconds
         self.kernels, self.skipped, self.stopped, self.printed = 1, set(), None, Counter()
-        self.again = []  # cells to be graded once more at the end: their answer was blank or missing
-        self.settled = {}  # by cell, what was said of its answers that are neither: the first one counts
+        self.again = []  # cells to grade again at the end, since their answer was blank or missing
+        self.settled = {}  # by cell, the results of answers that were neither; the first one counts
         self.overdue = False
-        self.begun, self.ran = False, 0  # whether the kernel still spoke before a cell, and which it ran last
+        self.begun, self.ran = False, 0  # whether the kernel still answered before a cell, and the last cell it ran
         self.record = {"seed": self.drawn, "reasons": [], "cells": {}, "has_texts": has_texts}
-        # A kernel that never falls silent holds up the client's own clock.
+        # A kernel that never stops sending delays the client's own clock.
         clock = threading.Timer(self.submission_seconds, self._end_kernel)
         clock.daemon = True
         clock.start()
@@ -118,15 +118,15 @@ class Marking(Execute):
             nb, resources = super().preprocess(nb, resources)
         finally:
             clock.cancel()
-        nb.metadata.language_info = {"name": "python"}  # not what the kernel says that it is
+        nb.metadata.language_info = {"name": "python"}  # not the kernel's own claim
         nb.metadata[RECORD] = self.record
         return nb, resources
 
     def start_new_kernel_client(self):
-        """Loads what every submission needs, which is not counted as time of its first cell."""
+        """Starts a client and loads what every submission needs, outside the time of its first cell."""
         client = super().start_new_kernel_client()
         seconds, self.timeout = self.timeout, self.startup_timeout
-        # A cell with exit() is what one leaves behind in a notebook; here it ends nothing, and costs nothing.
+        # People leave exit() in notebooks by accident, so here it does nothing.
         self.wait_for_reply(self.kc.execute("import numpy, torch; get_ipython().ask_exit = lambda: None", silent=True))
         self.timeout = seconds
         return client
@@ -136,7 +136,7 @@ class Marking(Execute):
     def preprocess_cell(self, cell, resources, index):
         if cell.cell_type == "code":
             self._run(cell, index)
-        while index == len(self.nb.cells) - 1 and self.again:  # now that all is there
+        while index == len(self.nb.cells) - 1 and self.again:  # every cell has run now
             earlier = self.again.pop(0)
             self._run(self.nb.cells[earlier], earlier, at_the_end=True)
         return cell, resources
@@ -154,13 +154,13 @@ class Marking(Execute):
                     self.execute_cell(cell, index)
                     reasons = self._told(cell, name, index)
                     full = any(word in reason for reason in reasons for word in NO_MEMORY)
-                    if full and self.kernels <= FRESH_KERNELS:  # what took the memory still has it
+                    if full and self.kernels <= FRESH_KERNELS:  # the memory is still in use
                         self.skipped.add(index)
                         self._start_anew(index + 1)
             except (CellTimeoutError, DeadKernelError) as error:
                 if self.begun:
                     reasons = [f"{name} {self._what_ended(error)}"]
-                self._revive(index)  # and once more, where an earlier cell had ended the kernel
+                self._revive(index)  # then again, if an earlier cell had ended the kernel
         if reasons is None:
             if at_the_end:
                 return
@@ -176,7 +176,7 @@ class Marking(Execute):
 
     def _end_kernel(self):
         self.overdue = True
-        with contextlib.suppress(AttributeError, OSError):  # there is none just now
+        with contextlib.suppress(AttributeError, OSError):  # there is no kernel at the moment
             self.km.provisioner.process.send_signal(getattr(signal, "SIGKILL", signal.SIGTERM))
 
     def _stop_if_late(self):
@@ -185,29 +185,29 @@ class Marking(Execute):
             self.record["reasons"].append(self.stopped)
 
     def _told(self, cell, name, index):
-        """What went wrong in a cell that ran, in words."""
+        """Returns what went wrong in a cell that ran, in words."""
         errors = [output for output in cell.outputs if output.output_type == "error"]
-        if any(error.ename == "CellTimeoutError" for error in errors):  # the interrupt's own error comes before it
+        if any(error.ename == "CellTimeoutError" for error in errors):  # the interrupt's own error comes first
             self.skipped.add(index)
             return [f"{name} ran longer than {self.timeout} s"]
         for error in errors:
             if error.ename == "StdinNotImplementedError":
-                return [f"{name} waits for input(), which nobody can give while it is graded"]
+                return [f"{name} waits for input(), but nobody can type during grading"]
             said = CELL_FILE.sub("(line", f": {error.evalue}".splitlines()[0][:200]) if error.evalue else ""
             return [printable(f"{name} raised {error.ename}{said}")]
         return []
 
     def _made_later(self, asked, index):
-        """Says so where a cell after a grade cell names what it asks for: answers typed at the end, cells moved."""
+        """Returns a reason if a cell after a grade cell has what it asks for: an answer at the end, a moved cell."""
         asked_for = set(NAME.findall(" ".join([asked.own, *(ask.expression for ask in asked.asks)])))
         for later, cell in enumerate(self.nb.cells[index + 1 :], start=index + 2):
             if cell.cell_type == "code" and not is_grade(cell):
                 if names := sorted(asked_for & set(NAME.findall(cell.source))):
-                    return [f"cell {later}, which comes later, has {' and '.join(names)}"]
+                    return [f"cell {later}, further down, has {' and '.join(names)}"]
         return []
 
     def _grade(self, cell, asked, index):
-        """The share of a cell's points that is earned, the reasons for what is not, whether an answer is missing."""
+        """Returns the share of a cell's points, the reasons for the lost ones, and whether an answer is missing."""
         name = cell.metadata.nbgrader["grade_id"]
         if not asked.asks:
             self.execute_cell(cell, index)
@@ -238,17 +238,17 @@ class Marking(Execute):
         return 0.0 if failed else right / len(asked.asks), failed + reasons, unanswered
 
     def _stripped(self, source, index):
-        """Says so where asserts have been switched off in the kernel, so that tests of one's own test nothing."""
+        """Returns a reason if the kernel ignores asserts, so that the instructor's own tests test nothing."""
         sign = secrets.token_hex(8)
         if "assert" not in source or any(
             output.output_type == "error" and sign in output.evalue
             for output in self._aside(f"assert False, {sign!r}", index).outputs
         ):
             return []
-        return ["asserts do nothing in its kernel"]
+        return ["asserts are switched off in its kernel"]
 
     def _said(self, ask, index):
-        """What a check says: it begins with ✓, with ✗, or with ○ where there is no answer yet."""
+        """Returns a check's message: it begins with ✓, ✗, or ○ if there is no answer yet."""
         try:
             return self._ask(ask, index)
         except Wrong as wrong:
@@ -264,19 +264,19 @@ class Marking(Execute):
         return f"✓ {ask.name}: right on all {inputs} inputs." if inputs else f"✓ {ask.name}: right."
 
     def _by_output(self, cell, name, points):
-        """nbgrader's rule for an instructor's own tests; a warning on stderr is no failure."""
+        """Applies nbgrader's rule to an instructor's own tests; a warning on stderr is not a failure."""
         seen = copy.deepcopy(cell)
         seen.outputs = [o for o in seen.outputs if not (o.output_type == "stream" and o.name == "stderr")]
         try:
             earned = determine_grade(seen, self.log)[0]
         except (KeyError, ValueError):
-            return 0.0, [f"{name} shows a number that is not one from 0 to its {points:g} points"]
+            return 0.0, [f"{name} shows a number that isn't between 0 and its {points:g} points"]
         return earned / points, [f"{name} gives {earned:g} of {points:g} points"] * (earned < points)
 
     # ---- the kernel ----
 
     def _aside(self, source, index):
-        """Runs code that stands in no cell, in the place of this one."""
+        """Runs code that is in no cell, as if it were this one."""
         cell, kept = new_code_cell(source), self.nb.cells[index]
         try:
             return self.execute_cell(cell, index, store_history=False)
@@ -284,12 +284,12 @@ class Marking(Execute):
             self.nb.cells[index] = kept
 
     def _revive(self, index):
-        """Starts a fresh kernel where the last one ended, without the cell that ended it."""
+        """Starts a fresh kernel after the last one ended, and skips the cell that ended it."""
         self._skip_what_ended(index)
         self._start_anew(index)
 
     def _start_anew(self, index):
-        """Starts a fresh kernel and brings it to a cell, without those that are skipped."""
+        """Starts a fresh kernel and runs the cells before this one, without the skipped ones."""
         while not self.stopped:
             at = index
             try:
@@ -310,17 +310,17 @@ class Marking(Execute):
             except (CellTimeoutError, DeadKernelError):
                 self._skip_what_ended(at)
             except RuntimeError:
-                self.stopped = "its kernel ended once more; what follows was not run"
+                self.stopped = "its kernel ended again; the rest was not run"
                 self.record["reasons"].append(self.stopped)
 
     def _what_ended(self, error):
         if self.overdue:
-            return f"was running after {self.submission_seconds} s"
+            return f"was still running after {self.submission_seconds} s"
         said = getattr(self.km.provisioner.process, "said", "")
         return said if said in (inside.TOO_MUCH, inside.SENT_TOO_MUCH) else WHAT_ENDED[type(error)]
 
     def _skip_what_ended(self, index):
-        """That is the cell before, if the kernel was gone before this one."""
+        """Skips this cell, or the one before if the kernel had already ended."""
         if not self.begun:
             index = self.ran
             self.record["reasons"].append(f"cell {index + 1} ended its kernel")
@@ -334,7 +334,7 @@ class Marking(Execute):
             ran = super().execute_cell(cell, cell_index, **options)
         except (CellTimeoutError, DeadKernelError):
             raise
-        except Exception as error:  # whatever a forged message makes the client do
+        except Exception as error:  # a forged message can make the client raise anything
             raise GarbledError(str(error)) from error
         self.ran = cell_index
         return ran
@@ -346,14 +346,14 @@ class Marking(Execute):
         super().on_cell_executed(cell=cell, execute_reply={**execute_reply, "content": content}, **about)
 
     def process_message(self, msg, cell, cell_index):
-        """Takes of a message what a notebook can hold, and drops what a cell puts out beyond all measure."""
+        """Keeps what a notebook can hold of a message, and drops excessive output."""
         try:
             kind = msg["msg_type"]
             content = _held(kind, msg["content"])
             if content is None:
                 return None
             aside = cell is not self.nb.cells[cell_index]
-            if aside:  # code that stands in no cell has no display to update
+            if aside:  # code that is in no cell has no display to update
                 content.pop("transient", None)
             answer = aside and courier.MIME in content.get("data", {})
             if self._too_much(kind, content, (msg["parent_header"].get("msg_id"), answer)):
@@ -363,13 +363,15 @@ class Marking(Execute):
             return super().process_message({**msg, "content": content}, cell, cell_index)
         except CellExecutionComplete:
             raise
-        except Exception:  # whatever a kernel can be made to say
-            self.log.warning("A message of the kernel is left aside", exc_info=True)
+        except Exception:  # a learner can make a kernel send anything
+            self.log.warning("A message of the kernel was ignored", exc_info=True)
             return None
 
     def _too_much(self, kind, content, source):
-        """Counts what came, and cuts a text to the room that is left. An answer has room of its own."""
-        shown = self._display_id_map.get(content.get("transient", {}).get("display_id"), {})  # it changes these as well
+        """Counts output, and cuts a text to the room that is left. Answers have a limit of their own."""
+        shown = self._display_id_map.get(
+            content.get("transient", {}).get("display_id"), {}
+        )  # the message changes these displays, too
         size = sum(map(len, _texts(content))) + LEAST_OUTPUT.get(kind, 0)
         size *= max(1, sum(map(len, shown.values())))
         most = {source: examine.LARGEST_ANSWER} if source[1] else {source: LARGEST_OUTPUT, "all": LARGEST_OUTPUTS}
@@ -383,12 +385,12 @@ class Marking(Execute):
 
 
 def _is_unanswered(cell):
-    """Whether tests of the instructor's own have found a blank, or nothing at all, in the place of an answer."""
+    """Returns whether the instructor's own tests found a blank or no answer."""
     return any(output.output_type == "error" and output.ename in examine.UNANSWERED for output in cell.outputs)
 
 
 def _held(kind, content):
-    """What a notebook holds of a kernel's message, in types and lengths that can be written; None if nothing."""
+    """Returns the part of a kernel's message that a notebook can hold, or None."""
     number = content.get("execution_count")
     count = {"execution_count": number if type(number) is int else None}
     match kind:
@@ -414,14 +416,14 @@ def _held(kind, content):
             return {"execution_state": content["execution_state"]}
         case "clear_output":
             return {"wait": bool(content.get("wait"))}
-        case _:  # such as those of widgets, which have nobody to talk to here
+        case _:  # for example from widgets, which have no page here
             return None
 
 
 class SaveMarks(SaveAutoGrades):
-    """Writes into the gradebook what `Marking` found. Manual scores stay as they are."""
+    """Writes the results of `Marking` into the gradebook. Points given by hand stay."""
 
-    same_work = Bool(False, help="whether a person who gave points has seen this very work").tag(config=True)
+    same_work = Bool(False, help="whether whoever gave points has seen this very work").tag(config=True)
 
     def preprocess(self, nb, resources):
         self.record = nb.metadata[RECORD]
@@ -437,7 +439,7 @@ class SaveMarks(SaveAutoGrades):
             super()._add_score(cell, resources)
             if grade.auto_score is not None and self.record["has_texts"]:
                 grade.auto_score = None
-                self.record["reasons"].append(f"{name}: its cell is empty; a person reads what stands in other cells")
+                self.record["reasons"].append(f"{name}: its cell is empty; a person must read the other cells")
             elif grade.auto_score is not None:
                 self.record["reasons"].append(f"{name}: nothing is written in its cell")
         grade.needs_manual_grade = to_be_read if grade.manual_score is not None else grade.auto_score is None
@@ -445,7 +447,7 @@ class SaveMarks(SaveAutoGrades):
 
     def _add_comment(self, cell, resources):
         super()._add_comment(cell, resources)
-        if self.record["has_texts"]:  # the answer may stand elsewhere, so it is not said that there is none
+        if self.record["has_texts"]:  # the answer may be in another cell, so don't claim that there is none
             name = cell.metadata.nbgrader["grade_id"]
             comment = self.gradebook.find_comment(name, self.notebook_id, self.assignment_id, self.student_id)
             comment.auto_comment = None
@@ -453,18 +455,18 @@ class SaveMarks(SaveAutoGrades):
 
 
 class ReadMarks(GetGrades):
-    """Takes marks and comments out of the gradebook, and says of a written answer that nobody has read it yet."""
+    """Reads marks and comments from the gradebook, and says if nobody has read a written answer yet."""
 
     def _get_score(self, cell, resources):
         super()._get_score(cell, resources)
         about = cell.metadata.nbgrader
         grade = self.gradebook.find_grade(about.grade_id, self.notebook_id, self.assignment_id, self.student_id)
         if grade.needs_manual_grade and grade.manual_score is None:
-            about.comment = "\n\n".join(filter(None, ["It has not been read yet.", about.get("comment")]))
+            about.comment = "\n\n".join(filter(None, ["Nobody has read this answer yet.", about.get("comment")]))
 
 
 class HideTests(ClearHiddenTests):
-    """Takes hidden tests out of the feedback: their source, and every output that quotes a line of it."""
+    """Removes hidden tests from the feedback: their source, and every output that quotes a line of it."""
 
     def preprocess(self, nb, resources):
         nb.metadata.pop(RECORD, None)
@@ -483,7 +485,7 @@ class HideTests(ClearHiddenTests):
         return super().preprocess_cell(cell, resources, index)
 
     def _without_prints(self, cell):
-        """What is printed during a test tells the hidden inputs; what the grader says comes last, and stays."""
+        """Removes what a test printed, which could show hidden inputs. The grader's own output, the last, stays."""
         kept = [output for output in cell.outputs if output.output_type == "error"]
         printed = [output for output in cell.outputs if output.output_type != "error"]
         said = printed[-1:] if "check(" in cell.source else []
@@ -495,11 +497,11 @@ class HideTests(ClearHiddenTests):
         if not any(line in plain for line in self.secret):
             return output
         name = f" It raised {output.ename}." if output.output_type == "error" else ""
-        return new_output("stream", name="stdout", text=f"(This output quotes a hidden test, and is left out.{name})\n")
+        return new_output("stream", name="stdout", text=f"(This output quotes a hidden test and is not shown.{name})\n")
 
 
 def _texts(value):
-    """Every text in nested data."""
+    """Yields every text in nested data."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):

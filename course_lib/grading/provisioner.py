@@ -1,10 +1,10 @@
-"""Starts the kernel that a learner's code runs in: the one place where that code is contained.
+"""Starts and contains the kernel that runs a learner's code.
 
-In a sandbox (`course_lib.grading.sandbox`), unless the course says otherwise. Without one: a working folder of its own
-with copies of what was handed in, and an empty home; none of the instructor's environment variables but a few that
-Python needs; limits of memory, processor time and file size, where the system has them; what the kernel leaves running
-in its session is ended with it. Such a kernel runs as the instructor's user, so it may read and write that user's
-files, reach the network, and start processes that leave its session.
+The kernel runs in a sandbox (`course_lib.grading.sandbox`), unless the course says otherwise. Without one, it gets a
+working folder with copies of the submitted files, an empty home, and only the environment variables that Python needs.
+Memory, processor time and file size are limited if the system allows it, and processes left in its session end with it.
+Such a kernel runs as the instructor's user. So it can read and write that user's files, reach the network, and start
+processes that leave its session.
 """
 
 import contextlib
@@ -35,14 +35,14 @@ PASSED_ON = {
     *("PATHEXT", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC"),  # Windows
 }
 BEGINNINGS = ("LC_", "CONDA_")
-MESSAGES = 8  # that wait to be read
-ROOM = 10**9  # bytes that this process may take while a kernel runs; the largest answer takes half
-MOST_VALUES = 2_000_000  # of a message: Python's objects for them take a hundred times their text
+MESSAGES = 8  # that can wait to be read
+ROOM = 10**9  # bytes that this process may gain while a kernel runs; the largest answer takes half
+MOST_VALUES = 2_000_000  # in a message; as Python objects they take a hundred times their text
 STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"')
 
 
 class Contained(LocalProvisioner):
-    """A local kernel in a scratch folder, with limits, in a sandbox where its manager says so."""
+    """Runs a local kernel in a scratch folder, with limits, and in a sandbox if its manager says so."""
 
     scratch = folder = None
 
@@ -55,7 +55,7 @@ class Contained(LocalProvisioner):
         try:
             if self.parent.sandboxed:
                 self.folder = os.open(self.scratch, os.O_RDONLY | os.O_DIRECTORY)
-                # By number, here and inside: a socket's path is at most 107 characters long.
+                # Named by number, here and inside, since a socket's path has at most 107 characters.
                 self.parent.transport, self.parent.ip = "ipc", f"/proc/self/fd/{self.folder}/sockets/kernel"
             return self._contained(await super().pre_launch(**kwargs))
         except BaseException:
@@ -65,7 +65,7 @@ class Contained(LocalProvisioner):
     def _contained(self, kwargs):
         given = self.scratch / "given"
         handed_in, work = kwargs.get("cwd"), given / "work"
-        # Not the notebook: the instructor's cells in it are whole, hidden tests and all.
+        # Leave out the notebook: its instructor's cells include the hidden tests.
         without = shutil.ignore_patterns("*.ipynb")
         shutil.copytree(handed_in, work, symlinks=True, ignore=without) if handed_in else work.mkdir(parents=True)
         variables = {n: v for n, v in kwargs["env"].items() if n in PASSED_ON or n.startswith(BEGINNINGS)}
@@ -74,7 +74,7 @@ class Contained(LocalProvisioner):
         variables |= dict.fromkeys(("HOME", "USERPROFILE", "TMPDIR", "TEMP", "TMP"), str(given))
         kwargs["env"] = variables | {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
         kwargs["cwd"] = str(work)
-        kwargs |= {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}  # the kernel's own, not its cells'
+        kwargs |= {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}  # of the kernel itself, not of its cells
         if os.name == "posix":
             kwargs["cmd"] = [sys.executable, "-I", "-S", str(LIMITER), str(self.parent.memory), *kwargs["cmd"]]
         return kwargs
@@ -92,7 +92,7 @@ class Contained(LocalProvisioner):
         return self.connection_info
 
     def _watch(self, kernel, before):
-        """Ends a kernel that fills this process: ZeroMQ keeps all parts of a message, however many, until the last."""
+        """Ends a kernel that fills this process: ZeroMQ keeps every part of a message until the last arrives."""
         while not self.over.wait(0.05):
             if _memory() > before + ROOM:
                 kernel.said = inside.SENT_TOO_MUCH
@@ -110,19 +110,19 @@ class Contained(LocalProvisioner):
     async def cleanup(self, restart=False):
         await super().cleanup(restart)
         if self.pgid and hasattr(os, "killpg") and self.pgid != os.getpgid(0):
-            with contextlib.suppress(OSError):  # nothing of the kernel's session is left
+            with contextlib.suppress(OSError):  # the kernel's session has already ended
                 os.killpg(self.pgid, signal.SIGKILL)
             self.pgid = None
         self._clear()
 
 
 def _memory() -> int:
-    """Bytes that this process has."""
+    """Returns the bytes of memory of this process."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
 
 
 def unpack(text: bytes) -> object:
-    """A part of a message. Raises ValueError if it holds so many values that reading it would fill the memory."""
+    """Reads a part of a message. Raises ValueError if it has so many values that they would fill the memory."""
     if _values(text) > MOST_VALUES and _values(STRING.sub(b"", text)) > MOST_VALUES:
         raise ValueError(f"a message of more than {MOST_VALUES} values")
     return json_unpacker(text)
@@ -133,7 +133,7 @@ def _values(text: bytes) -> int:
 
 
 class Listener(AsyncKernelClient):
-    """Takes of a kernel in a sandbox only so much at once: more waits there, and counts as that kernel's memory."""
+    """Limits what it takes from a sandboxed kernel at once. The rest waits there and counts as that kernel's memory."""
 
     def _context_default(self):
         context = super()._context_default()
@@ -144,13 +144,13 @@ class Listener(AsyncKernelClient):
 
     def start_channels(self, **which):
         self.session.unpack = unpack
-        super().start_channels(**which | {"stdin": False})  # which nobody reads
+        super().start_channels(**which | {"stdin": False})  # nobody reads it
 
 
 class ContainedKernelManager(AsyncKernelManager):
-    """Starts any kernel, whatever its specification says, by `Contained`.
+    """Starts every kernel with `Contained`, whatever its specification says.
 
-    Its `memory` is the largest number of bytes that the kernel may have; `sandboxed` is whether it gets a sandbox.
+    `memory` is the most bytes that the kernel may have, and `sandboxed` is whether it gets a sandbox.
     """
 
     memory = 4 * 2**30
@@ -163,6 +163,6 @@ class ContainedKernelManager(AsyncKernelManager):
         entry = EntryPoint(NAME, f"{__name__}:{Contained.__name__}", KernelProvisionerFactory.GROUP_NAME)
         KernelProvisionerFactory.provisioners[NAME] = entry
         if self.sandboxed:
-            spec.interrupt_mode = "message"  # signals do not reach into a sandbox
+            spec.interrupt_mode = "message"  # signals can't reach into a sandbox
         spec.metadata["kernel_provisioner"] = {"provisioner_name": NAME, "config": {}}
         return spec

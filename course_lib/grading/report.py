@@ -1,4 +1,4 @@
-"""What comes out for people: a table of marks with their reasons, and each learner's feedback."""
+"""Writes the table of marks with their reasons, and each learner's feedback."""
 
 import csv
 import html
@@ -15,13 +15,13 @@ from course_lib.grading.course import Course, captured
 from course_lib.grading.grade import handed_in, kept
 from course_lib.grading.submission import LONGEST_REASON, is_file, printable
 
-LARGEST_PAGE = 1_000_000  # characters of a notebook's text: as many take half a minute
+LARGEST_PAGE = 1_000_000  # characters of a notebook's text; showing that many takes half a minute
 LONGEST_REASONS = 10_000  # characters; a cell of a spreadsheet holds 32,767
 HEAD = ["student", "first_name", "last_name", "assignment", "points", "max", "late_seconds", "state", "reason"]
 
 
 def reasons(report: dict | None) -> str:
-    """All that a report has to say, each thing once."""
+    """Returns all reasons in a report, each once."""
     if report is None:
         return ""
     told = [*report["reasons"], *(reason for cell in report["cells"].values() for reason in cell["reasons"])]
@@ -33,7 +33,7 @@ def reasons(report: dict | None) -> str:
 
 
 def _differences(submission, report: dict) -> list[str]:
-    """What the gradebook has otherwise than the report, unless a person has given it."""
+    """Returns where the gradebook differs from the report, except for points given by hand."""
     grades = {grade.name: grade for notebook in submission.notebooks for grade in notebook.grades}
     told = []
     for name, cell in report["cells"].items():
@@ -45,9 +45,9 @@ def _differences(submission, report: dict) -> list[str]:
 
 
 def table(course: Course, assignment: str) -> list[dict]:
-    """A row for each student of the gradebook and each who handed in.
+    """Returns a row for each student in the gradebook and each who handed in.
 
-    A row of which gradebook and report disagree has a state and a reason that say so, and a line on stderr.
+    If gradebook and report disagree, the row's state and reason say so, and so does a line on stderr.
     """
     from nbgrader.api import Gradebook
 
@@ -103,7 +103,7 @@ def write_grades(course: Course, assignment: str) -> Path:
 
 
 def _harmless(value: object) -> object:
-    """A text that a spreadsheet would take for a formula is shown as text, and what steers a terminal as its escape.
+    """Makes text safe: spreadsheets see no formula, and terminals no control characters.
 
     Some spreadsheets begin a new cell at a semicolon, so it becomes a comma.
     """
@@ -114,7 +114,7 @@ def _harmless(value: object) -> object:
 
 
 def write_feedback(course: Course, assignments: Sequence[str]) -> tuple[list[Path], list[str]]:
-    """Writes each graded submission's feedback as a page; returns the pages, and for whom there is none and why."""
+    """Writes a feedback page for each graded submission; returns the pages, and who has none and why."""
     from nbgrader.converters import GenerateFeedback
     from nbgrader.coursedir import CourseDirectory
 
@@ -141,18 +141,18 @@ def write_feedback(course: Course, assignments: Sequence[str]) -> tuple[list[Pat
 
 
 def _write_short(course: Course, assignment: str, student: str, page: Path, size: int) -> None:
-    """A page of points alone, for work whose text would take minutes to show; beside it what was handed in."""
+    """Writes a page with only the points, for work that would take too long to show, with a link to the notebook."""
     page.parent.mkdir(parents=True, exist_ok=True)
     handed_in = course.path("submitted", student, assignment, f"{assignment}.ipynb")
     link = ""
     if is_file(handed_in):
         shutil.copyfile(handed_in, page.with_suffix(".ipynb"))
-        link = f'<p><a href="{assignment}.ipynb">What was handed in</a></p>'
+        link = f'<p><a href="{assignment}.ipynb">The notebook that was handed in</a></p>'
     cells = (kept(course, assignment, student) or {"cells": {}})["cells"]
     rows = "".join(f"<tr><td>{html.escape(n)}<td>{c['points']:g} of {c['max']:g}" for n, c in cells.items())
     page.write_text(
         f'<!doctype html><meta charset="utf-8"><title>{html.escape(assignment)}</title>'
-        f"<p>This work has {size:,} characters of text. Feedback shows at most {LARGEST_PAGE:,}, so here are "
-        f"the points alone.</p><table>{rows}</table>{link}",
+        f"<p>This work has {size:,} characters of text. Feedback shows at most {LARGEST_PAGE:,}, so this page "
+        f"shows only the points.</p><table>{rows}</table>{link}",
         encoding="utf-8",
     )

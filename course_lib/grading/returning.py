@@ -1,4 +1,4 @@
-"""Puts marks and feedback into the form in which a learning platform takes them back."""
+"""Writes marks and feedback in the form that a learning platform accepts."""
 
 import csv
 import re
@@ -11,7 +11,7 @@ from course_lib.grading.report import table
 
 
 def _folders(course: Course, assignment: str) -> dict[str, str]:
-    """Each person's folder by the platform's number."""
+    """Returns each person's folder by the platform's number."""
     by_name = read_json(course.folder / "collected.json").get(assignment, {})
     return {number: folder for folders in by_name.values() for number, folder in folders.items()}
 
@@ -19,13 +19,13 @@ def _folders(course: Course, assignment: str) -> dict[str, str]:
 def fill(course: Course, assignment: str, sheet: Path, column: str = "Grade") -> tuple[Path, list[str]]:
     """Writes a copy of Moodle's grading worksheet, or of Canvas's gradebook, with the points in one column.
 
-    A row keeps what it has if nothing of the person is graded. Moodle knows a person by the number at the end of the
+    If nothing of a person is graded, the row stays as it is. Moodle identifies a person by the number at the end of the
     first column, Canvas by its column ID.
 
-    Returns: the copy, and a line for everyone whose mark is not final or not in it.
+    Returns: the copy, and a line for everyone whose mark is missing or not final.
     Raises:
-        CourseError: there is no such file or column, nothing was collected by `make collect`, or the platform's maximum
-            is another than the assignment's.
+        CourseError: the file or the column is missing, nothing was collected with `make collect`, or the platform's
+            maximum differs from the assignment's.
     """
     try:
         with sheet.open(encoding="utf-8-sig", newline="") as opened:
@@ -34,11 +34,13 @@ def fill(course: Course, assignment: str, sheet: Path, column: str = "Grade") ->
         raise CourseError(f"There is no file {sheet}.") from None
     if column not in head:
         there = ", ".join(head) or "none"
-        raise CourseError(f"{sheet}: there is no column {column!r} (columns: {there}); name the column that takes the "
-                          "points: ARGS='--column=NAME'")  # fmt: skip
+        raise CourseError(f"{sheet}: there is no column {column!r} (columns: {there}). Name the column for the points: "
+                          "ARGS='--column=NAME'")  # fmt: skip
     folders, graded = _folders(course, assignment), {row["student"]: row for row in table(course, assignment)}
     if not folders:
-        raise CourseError(f"{assignment}: nothing was collected from an archive, so nobody's number is known.")
+        raise CourseError(
+            f"{assignment}: nothing was collected from an archive, so no numbers are known. Run make collect first."
+        )
     who, filled, told = head.index("ID") if "ID" in head else 0, set(), []
     for row in rows:
         number = re.search(r"\d+$", row[who])
@@ -47,8 +49,8 @@ def fill(course: Course, assignment: str, sheet: Path, column: str = "Grade") ->
             continue
         most = row[head.index("Maximum Grade")].replace(",", ".") if "Maximum Grade" in head else ""
         if most and float(most) != mark["max"]:
-            raise CourseError(f"{sheet}: Moodle's maximum is {float(most):g}, the assignment's {mark['max']:g}. Set "
-                              "Moodle's to the same, and download the worksheet again.")  # fmt: skip
+            raise CourseError(f"{sheet}: Moodle's maximum grade is {float(most):g}, but the assignment has "
+                              f"{mark['max']:g} points. Make them equal, and download it again.")  # fmt: skip
         row[head.index(column)] = f"{mark['points']:g}"
         filled.add(mark["student"])
         if mark["state"] != "graded":
@@ -65,7 +67,7 @@ def fill(course: Course, assignment: str, sheet: Path, column: str = "Grade") ->
 
 
 def archive(course: Course, assignment: str) -> Path | None:
-    """Packs the pages of feedback as Moodle takes them, under each participant's number; None if there are none."""
+    """Packs the feedback pages for Moodle, under each participant's number. Returns None if there are none."""
     pages = {
         number: page
         for number, folder in _folders(course, assignment).items()

@@ -1,9 +1,9 @@
-"""The sandbox of a learner's kernel: bubblewrap, on Linux.
+"""Runs a learner's kernel in a sandbox, made with bubblewrap on Linux.
 
-Inside there are the system's programs, the Python environment and the course's library, all read-only; one folder of
-limited size to write to, with a copy of what was handed in; no network; no process but the kernel's own, all of which
-end with it. Bubblewrap makes what is read-only, once, around a process that each kernel is forked from (`inside`); that
-process makes what is each kernel's own.
+Inside are the system's programs, the Python environment and the course's library, all read-only. One folder of limited
+size is writable and has a copy of the submitted files. There is no network, and there are no processes but the kernel's
+own, which end with it. Bubblewrap sets up the read-only part once, around a process (`inside`). That process forks each
+kernel and sets up the kernel's own part.
 """
 
 import atexit
@@ -27,7 +27,7 @@ from course_lib.grading import inside, system_calls
 PROCESSES = 128  # threads count as processes
 START = 60  # seconds
 IMPORTED = ("ipykernel.kernelapp", "course_lib.checks", "course_lib.glossary", "course_lib.plotting")
-# One thread, as a process with several cannot be forked.
+# One thread, since a process with several cannot be forked safely.
 INSIDE = {
     **dict.fromkeys(("HOME", "TMPDIR", "TEMP", "TMP"), inside.HOME),
     **dict.fromkeys(("USER", "LOGNAME"), "learner"),
@@ -41,26 +41,26 @@ SYSTEM = [
     *(f"/usr/{name}" for name in _PARTS),
     *(f"/usr/local/{name}" for name in _PARTS),
     *(f"/etc/{name}" for name in ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "fonts", "localtime")),
-    "/sys/devices/system/cpu",  # from which torch learns what the processor can do
+    "/sys/devices/system/cpu",  # where torch reads what the processor can do
 ]
-# Users that nobody is: of the range that systemd gives to services for as long as they run.
+# User ids that belong to nobody, from the range that systemd gives to running services.
 NOBODIES = range(61_184, 65_520)
 
 
 def user() -> int:
-    """Who a kernel is inside: the instructor (0), or for root a user who owns nothing, whom limits bind."""
+    """Returns the kernel's user id: 0 for the instructor, or for root a user who owns nothing and has limits."""
     return NOBODIES[os.getpid() % len(NOBODIES)] if os.geteuid() == 0 else 0
 
 
 def _path() -> str:
-    """PYTHONPATH inside: this library first."""
+    """Returns the PYTHONPATH inside, with this library first."""
     return os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
 
 
 @cache
 def _environment() -> list[str]:
-    """What this Python and its packages consist of, and the library, where the system's folders do not hold it."""
-    # Only these parts: a clone may have its environment beside the course, in one folder.
+    """Returns the folders of this Python, its packages and the library that are not in the system's folders."""
+    # Only these parts, since one folder may hold both the environment and the course.
     prefixes = {sys.prefix, sys.base_prefix, str(Path(sys.executable).resolve().parents[1])}
     found = {f"{prefix}/{part}" for prefix in prefixes for part in (*_PARTS, "etc", "pyvenv.cfg")}
     found |= {
@@ -72,7 +72,7 @@ def _environment() -> list[str]:
 
 
 def _readable(path: str) -> list[str]:
-    # Bubblewrap would let nobody but its own user enter the folders above.
+    # Otherwise bubblewrap would let only its own user enter the parent folders.
     above = [option for folder in reversed(Path(path).parents[:-1]) for option in ("--dir", str(folder))]
     return [*above, "--ro-bind", path, path]
 
@@ -80,9 +80,9 @@ def _readable(path: str) -> list[str]:
 def _bubblewrap(*more: str) -> list[str]:
     options = ["bwrap", "--die-with-parent", "--new-session", "--unshare-ipc", "--unshare-pid", "--unshare-net"]
     options += ["--unshare-uts", "--unshare-cgroup-try", "--cap-drop", "ALL", *more]
-    for name in ("SYS_ADMIN", "SETPCAP", "SYS_PTRACE"):  # which each kernel gives up
+    for name in ("SYS_ADMIN", "SETPCAP", "SYS_PTRACE"):  # each kernel gives these up
         options += ["--cap-add", f"CAP_{name}"]
-    options += ["--perms", "1777", "--tmpfs", "/tmp"]  # first, as a clone may lie in the instructor's /tmp
+    options += ["--perms", "1777", "--tmpfs", "/tmp"]  # first, since a clone may be in the instructor's /tmp
     for path in SYSTEM:
         if os.path.islink(path) and os.path.dirname(path) == "/":
             options += ["--symlink", os.readlink(path), path]
@@ -91,12 +91,12 @@ def _bubblewrap(*more: str) -> list[str]:
     for path in _environment():
         options += _readable(path)
     options += ["--proc", "/proc", "--dev", "/dev"]
-    options += ["--dev-bind", "/dev/null", "/dev/zero"]  # of which shared memory can be made that no limit counts
+    options += ["--dev-bind", "/dev/null", "/dev/zero"]  # it could give shared memory that no limit counts
     return [*options, "--remount-ro", "/dev", "--remount-ro", "/", "--"]
 
 
 class Kernel:
-    """A kernel in the sandbox; to jupyter_client it is as a process is."""
+    """Represents a kernel in the sandbox, with the interface of a process for jupyter_client."""
 
     stdin = stdout = stderr = None
 
@@ -105,7 +105,7 @@ class Kernel:
         self.line, self.returncode, self.said = line, None, ""
 
     def poll(self) -> int | None:
-        """What it ended with: -9 if it was ended; None if it runs."""
+        """Returns the exit code, -9 if the kernel was ended from outside, or None if it still runs."""
         if self.returncode is None:
             try:
                 self.said = self.line.recv(1000).decode() or self.said
@@ -121,27 +121,27 @@ class Kernel:
         return self.poll()
 
     def send_signal(self, number: int) -> None:
-        """Ends it, whatever the signal: none reaches into a sandbox."""
+        """Ends the kernel, whatever the signal, since none can reach into a sandbox."""
         if self.returncode is None:
             with contextlib.suppress(OSError):
                 self.line.shutdown(socket.SHUT_WR)
 
 
 class Nursery:
-    """A process in bubblewrap that becomes kernels by forking (`inside`).
+    """Starts a process in bubblewrap that forks kernels (`inside`).
 
     Args:
         memory: bytes that each process of a kernel may have.
         variables: the environment of its kernels.
-        imported: the modules that its kernels find imported.
+        imported: the modules that are imported before forking.
     Raises:
-        RuntimeError: there is no sandbox here; with the reason.
+        RuntimeError: the sandbox does not work here; the message says why.
     """
 
     def __init__(self, memory: int, variables: Mapping[str, str], imported: Sequence[str] = IMPORTED):
         self.asked = memory, variables
         if sys.platform != "linux":
-            raise RuntimeError("it is made for Linux")
+            raise RuntimeError("it needs Linux")
         if platform.machine() not in system_calls.MACHINES:
             raise RuntimeError(f"it has no list of system calls for {platform.machine()}")
         if not shutil.which("bwrap"):
@@ -166,7 +166,7 @@ class Nursery:
         raise RuntimeError(reason)
 
     def _tried(self) -> str | None:
-        """Tries what a kernel is started with; the reason if it does not work."""
+        """Starts a trial kernel; returns the reason if that fails, otherwise None."""
         if not self.control.recv(16):
             return self._last_words()
         with tempfile.TemporaryDirectory(prefix="course-trial-") as folder:
@@ -175,19 +175,19 @@ class Nursery:
             os.close(number)
         if trial.wait(START) == 0:
             return None
-        return trial.said or ("a trial came to no end" if self.process.poll() is None else self._last_words())
+        return trial.said or ("a trial did not end" if self.process.poll() is None else self._last_words())
 
     def _last_words(self) -> str:
         said = self.process.communicate()[1].decode(errors="replace").strip().splitlines()
-        return said[-1] if said else f"it ended with {self.process.returncode}"
+        return said[-1] if said else f"its process ended with exit code {self.process.returncode}"
 
     def start(self, folder: int, kind: bytes = inside.KERNEL) -> Kernel:
         """Starts a kernel.
 
         Args:
-            folder: number of its open scratch folder, with `given/kernel.json`, `given/work`, and `sockets`.
+            folder: the open file number of its scratch folder, with `given/kernel.json`, `given/work`, and `sockets`.
         Raises:
-            OSError: this process is there no more.
+            OSError: the process has ended.
         """
         line, theirs = socket.socketpair()
         with theirs:
@@ -206,7 +206,7 @@ _nursery: Nursery | None = None
 
 @cache
 def missing() -> str | None:
-    """Why there is no sandbox here, which a trial decides; None if there is one."""
+    """Returns why a trial of the sandbox fails here, or None if it works."""
     try:
         Nursery(2**32, {"PATH": os.environ.get("PATH", os.defpath)}, imported=()).close()
     except RuntimeError as error:
@@ -215,12 +215,12 @@ def missing() -> str | None:
 
 
 def kernel(folder: int, memory: int, variables: Mapping[str, str]) -> Kernel:
-    """A kernel in a sandbox, from the process of the last one if it asked for the same.
+    """Starts a kernel in a sandbox, from the last kernel's process if memory and variables are the same.
 
     Args:
         folder: as for `Nursery.start`.
     Raises:
-        RuntimeError: there is no sandbox here.
+        RuntimeError: the sandbox does not work here.
     """
     global _nursery
     if _nursery and (_nursery.asked != (memory, variables) or _nursery.process.poll() is not None):

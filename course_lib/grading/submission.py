@@ -1,4 +1,4 @@
-"""What a learner handed in, made ready for grading: found, read, and the instructor's cells put back in their place."""
+"""Prepares a submission for grading: finds and reads the notebook, and restores the instructor's cells."""
 
 import json
 import re
@@ -11,10 +11,10 @@ from nbformat import NotebookNode
 from nbformat.reader import parse_json
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 
-LARGEST = 100_000_000  # bytes of a notebook
+LARGEST = 100_000_000  # bytes of a notebook file
 MOST_CELLS = 2_000
-MOST_PARTS = 10_000_000  # of its JSON: a few bytes may become a hundred
-LONGEST_REASON = 2_000  # characters of a message that a learner's results may fill
+MOST_PARTS = 10_000_000  # of a notebook's JSON; in memory, a few bytes can become a hundred
+LONGEST_REASON = 2_000  # characters of a message, which a learner's results could fill
 TIMESTAMP = "timestamp.txt"  # when it was handed in
 MARKED = {"utf-8-sig": "UTF-8 with a byte-order mark"}
 IMPORT = re.compile(r"^(?:from\s+[\w.]+\s+)?import\s+(?:\([^()]*\)|[^\n(;]+)", re.MULTILINE)
@@ -22,16 +22,16 @@ CELLS = {"code": new_code_cell, "markdown": new_markdown_cell, "raw": new_raw_ce
 
 
 class Unreadable(Exception):  # noqa: N818 - it is a state of a submission
-    """A submission that cannot be graded; the message says why."""
+    """Means that a submission cannot be graded; the message says why."""
 
 
 def writable(text: str) -> str:
-    """Text as a file can hold it: half of a pair of surrogates becomes its escape."""
+    """Returns text that a file can hold: a lone surrogate becomes its escape."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def printable(text: str) -> str:
-    """Text for a line of a table or a terminal: what would steer either becomes its escape."""
+    """Returns text for one line of a table or terminal: control characters become their escapes."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
@@ -43,17 +43,17 @@ def grade_id(cell: dict) -> str | None:
 
 
 def is_notebook(name: str) -> bool:
-    """Whether a file's name says so, also where a browser or an editor has added to it: x.ipynb.txt."""
+    """Returns whether a name is a notebook's, even if a browser or editor added to it: x.ipynb.txt."""
     return ".ipynb" in name.lower()
 
 
 def is_file(path: Path) -> bool:
-    """Whether it is a file, and no link: one may lead to the solutions, or to another's work."""
+    """Returns whether a path is a file and not a link, which could lead to the solutions or to someone else's work."""
     return path.is_file() and not path.is_symlink()
 
 
 def _pruned(found: dict) -> dict:
-    """What is read of a notebook, of any version; the rest could become many times as large as its file."""
+    """Returns only what grading needs of a notebook of any version, since the rest could grow far beyond the file."""
     kept = {name: found[name] for name in ("nbformat", "nbformat_minor") if isinstance(found.get(name), int)}
     kept["metadata"] = {}
     if "worksheets" in found:  # in versions 2 and 3
@@ -67,7 +67,7 @@ def _pruned_cell(cell: dict) -> dict:
     kept = {name: value for name, value in cell.items() if _is_text(value)} | {"metadata": {}}
     if name := grade_id(cell):
         kept["metadata"]["nbgrader"] = {"grade_id": name}
-    # The last is of a heading in version 3, which becomes as many signs.
+    # The level belongs to a heading in version 3, and becomes that many # signs.
     kept |= {name: value for name, value in (("execution_count", None), ("outputs", []), ("level", 1)) if name in cell}
     if "attachments" in cell:
         kept["attachments"] = {
@@ -82,12 +82,12 @@ def _is_text(value: object) -> bool:
 
 
 def read_notebook(file: Path) -> tuple[NotebookNode, list[str]]:
-    """A notebook of any version and state, its cells made anew: no outputs, no marks but grade_ids.
+    """Reads a notebook of any version and makes its cells again, without outputs and with no metadata but grade_ids.
 
     Returns:
-        It, and what is to be said about it.
+        The notebook, and remarks about it.
     Raises:
-        Unreadable: the file is no notebook.
+        Unreadable: the file is not a notebook, or too large.
     """
     try:
         if file.stat().st_size > LARGEST:
@@ -99,7 +99,7 @@ def read_notebook(file: Path) -> tuple[NotebookNode, list[str]]:
         found = parse_json(content.decode(encoding))
         count = sum(len(sheet.get("cells", [])) for sheet in (found, *found.get("worksheets", [])))
         if count > MOST_CELLS:
-            raise Unreadable(f"{file.name} has {count} cells; {MOST_CELLS} are read")
+            raise Unreadable(f"{file.name} has {count} cells; at most {MOST_CELLS} are read")
         found = _pruned(found)
         cells = []
         for cell in nbformat.reads(json.dumps(found), as_version=4).cells:
@@ -113,22 +113,22 @@ def read_notebook(file: Path) -> tuple[NotebookNode, list[str]]:
             cells.append(CELLS[cell.cell_type](writable(source), metadata=about, **kept))
     except Unreadable:
         raise
-    except Exception as error:  # whatever a broken file makes nbformat do
+    except Exception as error:  # a broken file can make nbformat raise anything
         said = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
         raise Unreadable(f"{file.name} cannot be read as a notebook: {said}") from None
-    told = [] if encoding == "utf-8" else [f"it is written in {MARKED.get(encoding, encoding.upper())}"]
+    told = [] if encoding == "utf-8" else [f"it is encoded in {MARKED.get(encoding, encoding.upper())}"]
     return nbformat.v4.new_notebook(cells=cells), told
 
 
 def find_notebook(folder: Path, assignment: str, ids: set[str], note: str = "") -> tuple[NotebookNode, list[str]]:
-    """The notebook that answers an assignment, and what is to be said about it.
+    """Returns the notebook that answers an assignment, and remarks about it.
 
-    Under another name it is the one that holds the assignment's cells.
+    If no notebook has the assignment's name, it is the one that holds the assignment's cells.
 
     Args:
-        note: why nothing was taken out of an archive, if that is so.
+        note: why nothing was collected from an archive, if so.
     Raises:
-        Unreadable: there is none, several could be meant, or it cannot be read.
+        Unreadable: there is no such notebook, there are several, or it can't be read.
     """
     wanted = f"{assignment}.ipynb"
     files = [path for path in folder.rglob("*") if is_notebook(path.name) and is_file(path)]
@@ -149,14 +149,14 @@ def find_notebook(folder: Path, assignment: str, ids: set[str], note: str = "") 
         return notebook, [f"it was handed in as {file.relative_to(folder).as_posix()}, not {wanted}", *told]
     if candidates:
         names = ", ".join(file.relative_to(folder).as_posix() for file, _, _ in candidates)
-        raise Unreadable(f"none of its notebooks is named {wanted}, and several could be it: {names}")
+        raise Unreadable(f"no notebook is named {wanted}, and several hold its cells: {names}")
     problems += [note] if note else []
     there = ", ".join(sorted(p.name for p in folder.iterdir() if p.name != TIMESTAMP)) or "nothing"
     raise Unreadable("; ".join(problems) or f"there is no {wanted}; handed in: {there}")
 
 
 def handed_in_at(folder: Path) -> datetime | None:
-    """When a submission was handed in, in UTC; None if nobody wrote it down. Raises ValueError if that is no date."""
+    """Returns when a submission was handed in, in UTC, or None if unknown. Raises ValueError if it's not a date."""
     from nbgrader.utils import parse_utc
 
     file = folder / TIMESTAMP
@@ -167,17 +167,17 @@ def handed_in_at(folder: Path) -> datetime | None:
 
 
 def put_back(notebook: NotebookNode, source: NotebookNode, release: NotebookNode) -> list[str]:
-    """Makes the instructor's cells in a submission what they were, and says what was changed.
+    """Restores the instructor's cells in a submission; returns a remark for each change.
 
     Args:
-        notebook: the submission; it is changed.
+        notebook: the submission; it is changed in place.
         source: the instructor's notebook.
-        release: what was handed out, where hidden tests are taken out.
+        release: what was handed out, without hidden tests.
     """
     told, behind, ours = [], {}, {grade_id(cell): cell for cell in source.cells if grade_id(cell)}
     given = {grade_id(cell): cell.source for cell in release.cells if grade_id(cell)}
     seen = set()
-    for cell in reversed(notebook.cells):  # of cells that were copied, nbgrader takes the last
+    for cell in reversed(notebook.cells):  # if a cell was copied, nbgrader takes the last one
         name = grade_id(cell)
         if name not in ours or name in seen:
             cell.metadata.pop("nbgrader", None)
@@ -189,9 +189,11 @@ def put_back(notebook: NotebookNode, source: NotebookNode, release: NotebookNode
                 imports = [line for line in imports if line not in ours[name].source]
                 kept = ""
                 if imports and ours[name].cell_type == "code" and not ours[name].metadata.nbgrader.get("grade"):
-                    behind[name] = new_code_cell("\n".join(imports))  # the set-up is taken for a cell of one's own
-                    kept = "; imports that were added to it are kept"
-                told.insert(0, f"{name} was edited, and is restored{kept}")
+                    behind[name] = new_code_cell(
+                        "\n".join(imports)
+                    )  # a learner took the set-up for a cell of their own
+                    kept = "; the imports added to it are kept"
+                told.insert(0, f"{name} was edited and has been restored{kept}")
                 if ours[name].cell_type != "code":  # an answer may have been typed into its question
                     behind[name] = new_markdown_cell(cell.source)
             cell.source = ours[name].source
@@ -204,7 +206,7 @@ def put_back(notebook: NotebookNode, source: NotebookNode, release: NotebookNode
             blank = given.get(name, "") if not _is_locked(ours[name]) else ours[name].source
             cell = CELLS[ours[name].cell_type](blank, metadata={"nbgrader": ours[name].metadata.nbgrader})
             notebook.cells.insert(_where(notebook, order, place), cell)
-            told.append(f"{name} was deleted, and is put back")
+            told.append(f"{name} was deleted and has been restored")
     for name, kept_cell in behind.items():
         place = next(index for index, cell in enumerate(notebook.cells) if grade_id(cell) == name)
         notebook.cells.insert(place + 1, kept_cell)
@@ -224,7 +226,7 @@ def _become(cell: NotebookNode, kind: str) -> None:
 
 
 def _where(notebook: NotebookNode, order: Sequence[str], place: int) -> int:
-    """After the nearest cell that stood before it, else before the nearest that stood after, else last."""
+    """Returns a position after the nearest earlier cell, or else before the nearest later one, or else at the end."""
     at = {grade_id(cell): index for index, cell in enumerate(notebook.cells)}
     before = [at[name] for name in order[:place] if name in at]
     after = [at[name] for name in order[place + 1 :] if name in at]

@@ -1,1 +1,1 @@
-"""What no lesson imports: setting up, executing, showing and publishing the course, and making workbooks of it."""
+"""Tools that no lesson imports: they set up, execute, show and publish the course, and make workbooks."""

@@ -1,7 +1,7 @@
-"""How fast the course's parts are beside other forms of the same: a benchmark, not a test.
+"""Times the course's parts against other implementations: a benchmark, not a test.
 
-Each of `ALL` gives tables. The ways in a table run in turn, round after round, so all meet whatever else the machine
-does. Ways that must give the same are compared before they are timed.
+Each function in `ALL` yields tables. The ways in a table take turns in every round, so other work on the machine
+affects all of them. Ways that must give the same result are compared before they are timed.
 """
 
 import importlib.util
@@ -39,13 +39,13 @@ Tables = Iterator[str]
 
 
 def table(title: str, ways: Ways, check: Callable[..., None], *, words: int = 0, rounds: int = 9) -> str:
-    """Milliseconds of computing time of each way, or with `words` how many of them a second; medians over the rounds.
+    """Returns each way's milliseconds of processor time, or with `words` its words per second, as medians of rounds.
 
-    `relative` is the time, or the speed, beside the first way's in the same round.
+    `relative` is the time, or the speed, divided by the first way's in the same round.
 
     Args:
-        check: is given what the ways return, and raises AssertionError if that is not the same. It is not timed.
-        words: that a call works on.
+        check: gets the results of all ways, and raises AssertionError if they differ. It is not timed.
+        words: how many words a call works on.
     """
     check(*[way() for way in ways.values()])
     times = [[seconds(way) for way in ways.values()] for _ in range(rounds)]
@@ -73,7 +73,7 @@ def equal(one, two, *_) -> None:
 
 
 def trained(title: str, models: dict[str, nn.Module], batches: Sequence, loss, words: int, rounds: int) -> str:
-    """A table of forward, backward and Adam on all batches."""
+    """Returns a table of forward, backward and Adam on all batches."""
 
     def train(model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
         for batch in batches:
@@ -86,7 +86,7 @@ def trained(title: str, models: dict[str, nn.Module], batches: Sequence, loss, w
 
 
 def assert_same(one: nn.Module, two: nn.Module, batch, loss: Callable[..., Tensor]) -> None:
-    """Raises AssertionError unless the losses are equal, and the gradients of parameters of the same name, to 1e-5."""
+    """Raises AssertionError unless losses, and gradients of parameters with the same name, are equal to 1e-5."""
     losses, named = [loss(one, batch), loss(two, batch)], [dict(model.named_parameters()) for model in (one, two)]
     shared = sorted(named[0].keys() & named[1].keys())
     grads = [torch.autograd.grad(own, [of[name] for name in shared]) for own, of in zip(losses, named, strict=True)]
@@ -95,7 +95,7 @@ def assert_same(one: nn.Module, two: nn.Module, batch, loss: Callable[..., Tenso
 
 
 class TextbookScore(AdditiveScore):
-    """The same score, term by term as the formula has it: W_h h_i + b is computed anew at each step of the decoder."""
+    """Computes the same score term by term as in the formula, with W_h h_i + b again at each step of the decoder."""
 
     def project_keys(self, keys: Tensor) -> Tensor:
         return keys
@@ -105,11 +105,14 @@ class TextbookScore(AdditiveScore):
 
 
 class TorchTransformer(nn.Module):
-    """nn.Transformer between copies of our embeddings and output; pre-norm, no dropout. `ours` gets its weights."""
+    """Puts nn.Transformer, pre-norm and without dropout, between copies of our embeddings and output.
+
+    `ours` gets its weights.
+    """
 
     def __init__(self, ours: Transformer, size: int = 64):
         super().__init__()
-        with warnings.catch_warnings(action="ignore"):  # of a fast path in evaluation that pre-norm does not have
+        with warnings.catch_warnings(action="ignore"):  # about a fast path in evaluation that pre-norm doesn't have
             self.inner = nn.Transformer(size, 4, 2, 2, 4 * size, dropout=0.0, batch_first=True, norm_first=True)
         ours.encoder, ours.decoder = Encoder.from_torch(self.inner.encoder), Decoder.from_torch(self.inner.decoder)
         self.source_embedding, self.target_embedding = deepcopy((ours.source_embedding, ours.target_embedding))
@@ -123,11 +126,11 @@ class TorchTransformer(nn.Module):
 
 
 def translators(steps: int = 20, rounds: int = 9) -> Tables:
-    """GRUs with attention, its textbook form and none, on toy French; the Transformer beside torch's."""
+    """Trains GRUs with attention, its textbook form or none on toy French, and the Transformer next to torch's."""
     corpus = toy_french(tests=0)
     sizes = len(corpus.source_vocabulary), len(corpus.target_vocabulary)
     batches = list(Batches(corpus, corpus.train)(torch.Generator().manual_seed(0)))[:steps]
-    words = sum(int(batch.target_mask.sum()) for batch in batches)  # with <eos>, which is written too
+    words = sum(int(batch.target_mask.sum()) for batch in batches)  # with <eos>, which the model also writes
     recurrent = {}
     for name, score in {"keys once": AdditiveScore, "keys at each step": TextbookScore, "no attention": None}.items():
         torch.manual_seed(0)
@@ -139,13 +142,13 @@ def translators(steps: int = 20, rounds: int = 9) -> Tables:
 
 
 def in_steps(query: Tensor, key: Tensor, value: Tensor, mask: Tensor, bias: None, **_) -> tuple[Tensor, None]:
-    """softmax(q kᵀ / √d_k) v as textbooks write it."""
+    """Returns softmax(q kᵀ / √d_k) v, step by step as in textbooks."""
     scores = query @ key.transpose(-2, -1) / math.sqrt(key.shape[-1])
     return scores.masked_fill(~mask, -torch.inf).softmax(-1) @ value, None
 
 
 def gelu_in_steps(x: Tensor) -> Tensor:
-    """In its tanh form (Hendrycks & Gimpel 2016)."""
+    """Returns GELU in its tanh form (Hendrycks & Gimpel 2016)."""
     return 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
 
 
@@ -166,7 +169,7 @@ def language_model(size: int, length: int, **settings) -> TransformerLanguageMod
 
 
 def language_models(rounds: int = 5) -> Tables:
-    """The decoder alone beside textbook steps, at the lesson's size and a larger one; rotary positions."""
+    """Trains the decoder alone against textbook steps, at the lesson's size and a larger one, and rotary positions."""
     for shape, batch_size, steps in ((LESSON_8, 16, 20), (LARGER, 8, 2)):
         windows = list(torch.randint(1024, (steps, batch_size, shape["length"] + 1)))
         models = {"textbook steps": language_model(**shape, **TEXTBOOK), "ours": language_model(**shape, **GPT_2)}
@@ -181,8 +184,8 @@ def language_models(rounds: int = 5) -> Tables:
 # ---- writing ----
 
 
-def anew(logits_of: Callable[[Tensor], Tensor], prompt: Tensor, length: int) -> Tensor:
-    """The likeliest word `length` times; each step reads all of the text so far, as `generate` in minGPT does."""
+def reading_all(logits_of: Callable[[Tensor], Tensor], prompt: Tensor, length: int) -> Tensor:
+    """Writes the likeliest word `length` times. Each step reads the whole text so far, like `generate` in minGPT."""
     words = prompt
     for _ in range(length):
         words = torch.cat([words, logits_of(words)[:, -1:].argmax(-1)], 1)
@@ -190,9 +193,9 @@ def anew(logits_of: Callable[[Tensor], Tensor], prompt: Tensor, length: int) -> 
 
 
 def assert_likeliest(logits_of: Callable[[Tensor], Tensor], prompt: Tensor, *written: Tensor) -> None:
-    """Raises AssertionError unless each word written is the likeliest after those before it, to 1e-4 in its logit.
+    """Raises AssertionError unless the logit of each written word is the highest, to 1e-4.
 
-    Where two are nearly as likely, either will do: the two ways add up in another order.
+    The tolerance allows either of two nearly equal words, since the two ways add in a different order.
     """
     for words in written:
         logits = logits_of(torch.cat([prompt, words[:, :-1]], 1))[:, prompt.shape[1] - 1 :]
@@ -202,7 +205,7 @@ def assert_likeliest(logits_of: Callable[[Tensor], Tensor], prompt: Tensor, *wri
 def past_or_not(title: str, model: nn.Module, memory, logits_of, prompt: Tensor, length: int, rounds: int) -> str:
     limit = torch.full_like(prompt[:, 0], length)
     ways = {
-        "each step reads all words": partial(anew, logits_of, prompt, length),
+        "each step reads all words": partial(reading_all, logits_of, prompt, length),
         "keys and values kept": lambda: write(model, memory, prompt, limit, end=NO_END).words,
     }
     check, words = partial(assert_likeliest, logits_of, prompt), length * len(prompt)
@@ -211,7 +214,7 @@ def past_or_not(title: str, model: nn.Module, memory, logits_of, prompt: Tensor,
 
 @torch.no_grad()
 def writing(translated: int = 64, written: int = 256, rounds: int = 3) -> Tables:
-    """A translator and a language model, with the keys and values of earlier words kept and without."""
+    """Times a translator and a language model with and without keeping the keys and values of earlier words."""
     model = Transformer(100, 100).eval()
     memory, prompt = model.encode(torch.randint(4, 100, (16, 20)), None), torch.full((16, 1), SPECIALS.index(BOS))
     logits_of = lambda words: model.decode(words, None, memory)[0]  # noqa: E731
@@ -226,7 +229,7 @@ def writing(translated: int = 64, written: int = 256, rounds: int = 3) -> Tables
 
 
 def heads(shapes: Sequence[Sequence[int]] = ((32, 64, 256), (8, 512, 256)), rounds: int = 15) -> Tables:
-    """Multi-head attention beside torch's, forward and backward, no weights asked for."""
+    """Times multi-head attention against torch's, forward and backward, without returning weights."""
     for shape in shapes:
         ours = MultiHeadAttention(shape[-1], heads=8)
         torchs, x, upstream = ours.to_torch(), torch.randn(*shape, requires_grad=True), torch.randn(*shape)
@@ -240,7 +243,7 @@ def heads(shapes: Sequence[Sequence[int]] = ((32, 64, 256), (8, 512, 256)), roun
 
 
 def ways_to_attend(length: int) -> Ways:
-    """One head of 64 numbers; no word sees a later one, nor in a window one that is 64 words away."""
+    """Returns ways to attend with one causal head of 64 numbers. The window hides words 64 or more positions back."""
     tensors, causal = torch.randn(3, 1, 1, length, 64).unbind(), causal_mask(length)
     return {
         "all scores": lambda: dot_product_attention(*tensors, causal, need_weights=True)[0],
@@ -251,19 +254,19 @@ def ways_to_attend(length: int) -> Ways:
 
 @torch.no_grad()
 def cores(length: int = 4096, rounds: int = 5) -> Tables:
-    """Time of each way to attend, and the memory of tiles."""
+    """Times each way to attend, and measures the memory of tiles."""
     yield table(f"Attention of {length:,} words", ways_to_attend(length), equal, rounds=rounds)
     peaks = [peak(way, length) for way in ("all scores", "tiles")]
-    yield f"MiB at most at a time: all scores {peaks[0]:.1f}, tiles {peaks[1]:.1f}; {peaks[1] / peaks[0]:.3f} of it"
+    yield f"peak MiB: all scores {peaks[0]:.1f}, tiles {peaks[1]:.1f}, a ratio of {peaks[1] / peaks[0]:.3f}"
 
 
 def peak(way: str, length: int) -> float:
-    """MiB by which one of `ways_to_attend` raises the memory of a process of its own."""
+    """Returns the MiB that one of `ways_to_attend` adds to the memory of a separate process."""
     alone = f"""
 import threading, time, psutil, torch
 from course_lib.tools import bench
 torch.set_num_threads(1)
-bench.ways_to_attend(64)[{way!r}]()  # what is loaded once does not count
+bench.ways_to_attend(64)[{way!r}]()  # loading once does not count
 way, memory, seen, running = bench.ways_to_attend({length})[{way!r}], psutil.Process().memory_info, [], True
 def watch():
     while running:
@@ -282,7 +285,7 @@ print((max(seen) - start) / 2**20)
 
 @torch.no_grad()
 def sharing(length: int = 1024, texts: int = 16, rounds: int = 9) -> Tables:
-    """One more word of each text, by heads that share keys and values."""
+    """Times one more word of each text with heads that share keys and values."""
     ways = {}
     for sets in (8, 2):
         attention = partial(MultiHeadAttention, key_value_heads=sets, rotation=RotaryPositions)
@@ -294,11 +297,11 @@ def sharing(length: int = 1024, texts: int = 16, rounds: int = 9) -> Tables:
 
 @torch.no_grad()
 def pretrained(folder: Path | None = None, lengths: Sequence[int] = (16, 64, 256), rounds: int = 9) -> Tables:
-    """Lesson 11's model, or another in a folder, beside `transformers` with the same weights."""
+    """Times lesson 11's model, or another in a folder, against `transformers` with the same weights."""
     if importlib.util.find_spec("transformers") is None:
-        yield "A loaded model was not compared: transformers is not installed; it comes with the extra `test`."
+        yield "No loaded model was compared, since transformers is not installed. The extra `test` installs it."
         return
-    from transformers import BertModel  # large, and for this alone
+    from transformers import BertModel  # large, and needed only here
 
     folder = folder or minilm_folder()
     ours, theirs = from_pretrained(folder).model, BertModel.from_pretrained(folder).eval()

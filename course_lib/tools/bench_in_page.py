@@ -1,4 +1,4 @@
-"""How fast explorers are in a reader's browser: the part of the verb `bench` that needs Chromium."""
+"""Times explorers in a reader's browser, for the part of the verb `bench` that needs Chromium."""
 
 import contextlib
 import math
@@ -13,7 +13,7 @@ from course_lib.corpus import toy_french
 from course_lib.tools import slides
 
 TYPE = "(line, text) => { line.value = text; line.dispatchEvent(new Event('input', { bubbles: true })); }"
-# From the first listener that hears of a move to the last: what the explorer does lies between.
+# Times from the first listener of a move to the last; the explorer's work is in between.
 LISTEN = """(explorer) => {
   window.times = [];
   let began;
@@ -26,7 +26,7 @@ LISTEN = """(explorer) => {
 
 @contextlib.contextmanager
 def deck_in_chromium(lesson: str):
-    """A page with a lesson's deck, made for the purpose; None where no browser is found."""
+    """Yields a page with a freshly built deck of a lesson, or None if no browser is found."""
     named = os.environ.get("COURSE_CHROMIUM") or "chromium"
     chromium = next(filter(None, map(shutil.which, (named, "chromium-browser", "google-chrome"))), None)
     if chromium is None:
@@ -43,7 +43,7 @@ def deck_in_chromium(lesson: str):
 
 
 def drag(page, moves: int = 300) -> list[float]:
-    """Milliseconds of script a move, while the query of lesson 3 is dragged round."""
+    """Milliseconds of script per move, while the query of lesson 3 is dragged in a circle."""
     plane = page.locator(".am-plane").first
     plane.wait_for(state="attached")
     plane.evaluate(LISTEN)
@@ -59,7 +59,7 @@ def drag(page, moves: int = 300) -> list[float]:
 
 
 def translate(page, longest: int = 20, of_each_length: int = 20) -> list[float]:
-    """Milliseconds a sentence of at most 20 words, in lesson 6's translator."""
+    """Milliseconds per sentence of at most 20 words, in lesson 6's translator."""
     line = page.locator(".am-translator input[type=text]")
     line.wait_for(state="attached")
     times, test = [], toy_french().test
@@ -70,7 +70,7 @@ def translate(page, longest: int = 20, of_each_length: int = 20) -> list[float]:
 
 
 def explorers() -> Iterator[str]:
-    """A line for each explorer that is timed."""
+    """Yields a line for each explorer that is timed."""
     for lesson, what in {"03_scaled_dot_product": drag, "06_transformer_trained": translate}.items():
         with deck_in_chromium(lesson) as page:
             if page is None:

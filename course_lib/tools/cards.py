@@ -1,6 +1,6 @@
-"""The site's cards: one for each claim of the ledger, and the pictures that a shared link to a page shows.
+"""Makes a card on the site for each claim of the ledger, and the pictures that a shared link shows.
 
-`site` calls it. The ledger that readers of the repository see, glossary/claims.md, is written by `pages`.
+`site` calls it. `pages` writes glossary/claims.md, the ledger that readers of the repository see.
 """
 
 import ast
@@ -43,12 +43,12 @@ WORDS = {">": "above", "<": "below", ">=": "at least", "<=": "at most"}
 ALL_OR_ONE = {"min>": "each ", "max<": "each ", "max>": "the largest ", "min<": "the smallest "}
 # A drawing's measures, in pixels.
 WIDTH, TRACK, LETTERS, LINE = 290, 206, 12.5, 16
-# Lines end where they would in DejaVu Sans, among the widest of the faces that a page may fall back on.
+# Break lines as for DejaVu Sans, one of the widest fonts that a page may fall back on.
 FACES = {
     kind: ImageFont.truetype(font_manager.findfont(f"DejaVu Sans:{weight}"), 100)
     for kind, weight in (("", "normal"), ("needed", "bold"), ("end", "normal"))
 }
-EDGE = 6  # between the end of a line and that of its scale: half a dot and its rim
+EDGE = 6  # from the end of a line to the end of its scale: half a dot and its rim
 ROWS = 5
 ROUND = (1, 2, 5, 10)  # where a scale ends, times a power of ten
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -58,7 +58,7 @@ RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def ledger(found: Mapping[str, list[pages.Verdict]]) -> str:
-    """The page in Markdown: a card for each claim, the striking ones first."""
+    """Returns the page in Markdown, with a card for each claim and the striking ones first."""
     titles = {name_of(path): f"Lesson {number_of(name_of(path))}: {pages.title(path)}" for path in lessons.find()}
     group_of = titles | {"page": SETTLED}
     groups = {group: [] for group in (STRIKING, *group_of.values(), WAITING)}
@@ -79,15 +79,15 @@ def ledger(found: Mapping[str, list[pages.Verdict]]) -> str:
 
 
 def verdict_counts(found: Mapping[str, list[pages.Verdict]]) -> dict[str, int]:
-    """How many verdicts there are of each kind."""
+    """Returns the number of verdicts of each kind."""
     outcomes = Counter(verdict.record["verdict"] for every in found.values() for verdict in every)
     return {name: outcomes[name] for name in claims.SIGNS}
 
 
 def heading(claim: str) -> str:
-    """The claim as a heading, with its id at the end, by which `site.slug` names it."""
+    """Returns the claim as a heading, with its id at the end, which `site.slug` uses as its name."""
     sentence = claims.ledger()[claim]["sentence"]
-    if re.match(r"[a-z]*[aeiou][a-z]*\b", sentence):  # a word, and no symbol
+    if re.match(r"[a-z]*[aeiou][a-z]*\b", sentence):  # a word, not a symbol
         sentence = sentence[0].upper() + sentence[1:]
     return f"{sentence} ({claim})"
 
@@ -133,7 +133,7 @@ def _verdict(verdict: pages.Verdict, words: Mapping[str, str]) -> dict:
 
 
 def called(figure: str, words: Mapping[str, str]) -> str:
-    """What a card calls a figure, or a sum of figures: in the ledger's words, or else those of its name."""
+    """Returns a card's words for a figure, or a sum of figures: the ledger's, or else those of its name."""
     return " + ".join(words.get(part) or pages.in_words(part) for part in figure.split(" + "))
 
 
@@ -141,13 +141,13 @@ def called(figure: str, words: Mapping[str, str]) -> str:
 
 
 class Compared(NamedTuple):
-    """A part of a condition: the figures of which it says that they are above or below a threshold."""
+    """Describes a part of a condition, which says that figures are above or below a threshold."""
 
     sign: str
     threshold: float
-    made: str  # how the threshold is made from the figures `beside`, each of them ○; "" if it is a number
-    judged: dict[str, float]  # by the figure's name; a sum has the names of its terms, joined by " + "
-    beside: dict[str, float]  # figures from which the threshold is made
+    made: str  # the threshold's formula, with ○ for each figure of `beside`; "" if it is a number
+    judged: dict[str, float]  # by name; a sum's name joins the names of its terms with " + "
+    beside: dict[str, float]  # the figures in the threshold
     met: bool
 
     @property
@@ -160,7 +160,7 @@ class Compared(NamedTuple):
 
 
 def compared(condition: str, figures: Mapping[str, object]) -> Iterator[Compared]:
-    """What of a condition can be drawn: no equations, and no distances."""
+    """Yields the parts of a condition that can be drawn: no equations and no distances."""
     for node in ast.walk(ast.parse(condition or "0", mode="eval")):
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
@@ -198,9 +198,9 @@ def _made(threshold: ast.expr) -> str:
 
 
 def panels(record: Mapping) -> list[tuple[str, Compared]]:
-    """The part of the condition on which a claim failed as it is said, and two by which it holds within limits.
+    """Returns the part on which a claim failed as said, and two parts by which it holds within limits.
 
-    Where there are no limits, two parts of the condition. A part that cannot be drawn is left out.
+    Without limits, it returns two parts of the condition. A part that can't be drawn is left out.
     """
     said = list(compared(record["as_said"], record["figures"]))
     if record["verdict"] != claims.HOLDS:
@@ -212,7 +212,7 @@ def panels(record: Mapping) -> list[tuple[str, Compared]]:
 
 
 def drawing(record: Mapping, words: Mapping[str, str]) -> str:
-    """An SVG: each figure as a dot on a line, and the threshold across the lines of those that are held against it."""
+    """Returns an SVG with each figure as a dot on a line. The threshold crosses the lines of the figures it judges."""
     drawn, told, y = [], [], 0
 
     def write(text: str, kind: str = "") -> None:
@@ -253,14 +253,14 @@ def drawing(record: Mapping, words: Mapping[str, str]) -> str:
 
 
 def _comparisons(record: Mapping) -> int:
-    """How many comparisons the conditions have."""
+    """Returns the number of comparisons in the conditions."""
     within = record["within"] if record["verdict"] == claims.WITHIN else ""
     trees = [ast.parse(condition or "0", mode="eval") for condition in (record["as_said"], within)]
     return sum(len(node.ops) for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Compare))
 
 
 def _lines(text: str, kind: str) -> list[str]:
-    """The text in lines that fit into the drawing."""
+    """Returns the text in lines that fit into the drawing."""
     lines = [""]
     for word in text.split():
         longer = f"{lines[-1]} {word}".strip()
@@ -277,7 +277,7 @@ def _text(x: float, y: float, text: str, kind: str = "") -> str:
 
 
 def _scale(values: list[float]):
-    """From a value to its x, and what stands at both ends: from 0 on, or by powers of ten where one is far below."""
+    """Returns value → x and the labels of both ends. The scale begins at 0, or is logarithmic for a wide range."""
     low, high = min(values), max(values)
     if low > 0 and high / low > 300:
         turn, (start, end) = log10, (floor(log10(low)), ceil(log10(high)))
@@ -299,7 +299,7 @@ def _rounded(value: float) -> float:
 
 
 def share(file: Path, title: str, sentence: str, draw: Callable[[Axes], object]) -> None:
-    """A picture of 1200 × 630 pixels: title, sentence, and below them what `draw` puts on an axes without frame."""
+    """Saves a picture of 1200 × 630 pixels: title, sentence, and what `draw` puts on axes without a frame."""
     fig, ax = plotting.figure(figsize=(12, 6.3), dpi=100, layout="none")
     ax.axis("off")
     draw(ax)
@@ -317,12 +317,12 @@ def share(file: Path, title: str, sentence: str, draw: Callable[[Axes], object])
 
 
 def share_picture(file: Path, title: str, sentence: str, picture: Path) -> None:
-    """Shares a picture that a lesson shows."""
+    """Saves a lesson's picture in the form for a shared link."""
     share(file, title, sentence, lambda ax: ax.imshow(plt.imread(picture)))
 
 
 def share_counts(file: Path, title: str, sentence: str, found: Mapping[str, list[pages.Verdict]]) -> None:
-    """Shares how often which verdict was found."""
+    """Saves a picture of the number of verdicts of each kind."""
 
     def draw(ax):
         for place, (name, count) in enumerate(verdict_counts(found).items()):

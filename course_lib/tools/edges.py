@@ -1,6 +1,6 @@
-"""Tries values at the edges: dividends that leave a rest, a true 0, and the borders of a question's tolerance.
+"""Tries edge cases: divisions with a remainder, a true 0, and the limits of a question's tolerance.
 
-Each makes wrong answers from a right one. What a check passes all the same is a hole in its inputs.
+Each turns a correct answer into wrong ones. If a check passes one, its inputs have a hole.
 """
 
 import ast
@@ -19,18 +19,18 @@ from course_lib.checks import exercises
 from course_lib.checks.engine import Case, Exercise, Question, attempt, plain, same
 from course_lib.tools.mutants import EQUIVALENT, PASSED, Mutant, Solution, judged, replace, solutions, told
 
-BEYOND = 1.02  # tolerances that a value just off stands away
-SMALLEST = 1e-4  # of a value, where there is no tolerance
+BEYOND = 1.02  # distance of a value just outside the tolerance, in tolerances
+SMALLEST = 1e-4  # share of a value, if there is no tolerance
 FIXED = "heads", "width", "model_size", "bits"  # the heads share a width evenly, and numbers have 4 bits or more
-NEVER_0 = *FIXED, "sets", "layers", "new", "tokens"  # no model has such a size, and no text is without tokens
-AS_0 = 0.05  # what is smaller may be read off a figure as 0
+NEVER_0 = *FIXED, "sets", "layers", "new", "tokens"  # no model has a size of 0, and no text has 0 tokens
+AS_0 = 0.05  # smaller values may be read from a figure as 0
 
 
 # ---- divisions ----
 
 
 def divided_sooner(source: str) -> list[Mutant]:
-    """Divisions in whole numbers before one factor is multiplied: n * bits // 8 * 2 for 2 * n * bits / 8."""
+    """Returns mutants that divide in whole numbers before multiplying: n * bits // 8 * 2 for 2 * n * bits / 8."""
     tree = ast.parse(source)
     given = assigned_once(tree)
     found = {}
@@ -49,14 +49,14 @@ def divided_sooner(source: str) -> list[Mutant]:
 
 
 def assigned_once(tree: ast.Module) -> dict[str, ast.expr]:
-    """What names stand for to which one line gives a product."""
+    """Returns the values of names that are assigned exactly once."""
     lines = [node for node in ast.walk(tree) if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)]
     names = [line.targets[0].id for line in lines]
     return {line.targets[0].id: line.value for line in lines if names.count(line.targets[0].id) == 1}
 
 
 def factors(node: ast.expr, given: dict[str, ast.expr]) -> list[ast.expr]:
-    """What is multiplied in a product; a division in it is one factor, with what stands left of it."""
+    """Returns the factors of a product; a division counts as one factor together with what is left of it."""
     if isinstance(node, ast.Name) and node.id in given and len(parts := factors(given[node.id], given)) > 1:
         return parts
     match node:
@@ -69,7 +69,7 @@ def factors(node: ast.expr, given: dict[str, ast.expr]) -> list[ast.expr]:
 
 
 def leaves_a_rest(asked: Exercise, right: Callable, answer: Callable) -> bool:
-    """Whether an answer is wrong where some whole numbers of a case are odd, and the solution is right."""
+    """Returns whether an answer is wrong if some whole numbers of a case are odd, and the solution is correct."""
     for case in asked.cases(torch.Generator().manual_seed(0)):
         whole = [name for name, value in case.arguments.items() if type(value) is int and name not in FIXED]
         for names in chain.from_iterable(combinations(whole, many) for many in range(1, 1 + len(whole))):
@@ -86,7 +86,7 @@ def leaves_a_rest(asked: Exercise, right: Callable, answer: Callable) -> bool:
 
 @dataclass(frozen=True)
 class Zero:
-    """A right answer that takes a 0 for something that is not there, and what makes a case tell so."""
+    """Describes an answer that treats a true 0 as missing, and the change of a case that reveals it."""
 
     what: str
     answer: Callable
@@ -94,7 +94,7 @@ class Zero:
 
 
 def zeros(asked: Exercise, right: Callable) -> Iterator[Zero]:
-    """`number or 1`, and what a mask allows left out where another argument is 0; for each argument."""
+    """Yields for each argument: `number or 1`, and a mask that also hides where another argument is 0."""
     case = asked.cases(torch.Generator().manual_seed(0))[0]
     names = list(case.arguments)
     if list(inspect.signature(right).parameters) != names:
@@ -126,14 +126,14 @@ def only_where(mask: str, other: str, given: Mapping) -> Tensor:
 
 
 def zero_where(mask: str, other: str, given: Mapping) -> Mapping:
-    """The input with a 0 at the first place that the mask allows."""
+    """Returns the input with a 0 at the first position that the mask allows."""
     x = given[other].clone()
     x[tuple(given[mask].nonzero()[0])] = 0
     return {**given, other: x}
 
 
 def matters(asked: Exercise, zero: Zero, case: Case) -> bool:
-    """Whether such a 0 is an input with a right result, and the answer gives another one."""
+    """Returns whether a 0 there is a valid input, and the answer gets it wrong."""
     try:
         case = Case(case.about, zero.edge(case.arguments))
     except (IndexError, ValueError):
@@ -154,7 +154,7 @@ def is_empty_or_nan(result: object) -> bool:
 
 
 def beside(question: Question) -> Iterator[object]:
-    """Wrong values next to the right one: just beyond its tolerance, the next whole numbers, and 0."""
+    """Yields wrong values near the correct one: just outside its tolerance, the next whole numbers, and 0."""
     right = question.right()
     target = plain(right)
     target = target.tolist() if isinstance(target, Tensor) else target
@@ -164,7 +164,7 @@ def beside(question: Question) -> Iterator[object]:
 
 
 def entries(value: object, back: Callable) -> Iterator[tuple[float, Callable]]:
-    """(number, what puts another one in its place) of each number in nested lists."""
+    """Yields (number, function that replaces it) for each number in nested lists."""
     if isinstance(value, list):
         for place, item in enumerate(value):
             put = lambda new, place=place: back([*value[:place], new, *value[place + 1 :]])  # noqa: E731
@@ -189,7 +189,7 @@ def passes(asked: Exercise | Question, answer: object) -> bool:
 
 
 def holes(solution: Solution) -> Iterator[str]:
-    """Wrong answers at an edge that the check of an exercise passes."""
+    """Yields wrong answers at an edge that the check of an exercise passes."""
     asked, right = exercises()[solution.name], solution.made(solution.source)
     for mutant in divided_sooner(solution.source):
         said = judged(solution, mutant)
@@ -202,14 +202,14 @@ def holes(solution: Solution) -> Iterator[str]:
 
 
 def loose(lesson: str) -> Iterator[str]:
-    """Wrong values next to the right one that a question of a lesson passes."""
+    """Yields wrong values near the correct one that a question of a lesson passes."""
     for name, asked in exercises().items():
         if isinstance(asked, Question) and asked.lesson == lesson:
             yield from (f"{name}, {value}" for value in beside(asked) if passes(asked, value))
 
 
 def report(notebook: Path) -> Iterator[tuple[str, list[str]]]:
-    """(exercise, its holes), and those of the questions last."""
+    """Yields (exercise, its holes), and last those of the questions."""
     for solution in solutions(notebook):
         yield solution.name, list(holes(solution))
     yield "questions", list(loose(notebook.stem.partition("_")[2]))

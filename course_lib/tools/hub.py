@@ -1,6 +1,6 @@
-"""What a JupyterHub starts for a learner: `python -m course_lib.tools.hub` makes the workbook, then starts Lab.
+"""Makes a learner's workbook and starts Lab. A JupyterHub runs it as `python -m course_lib.tools.hub`.
 
-It runs as the learner, where the learner's files are: the hub itself may have neither, as on Kubernetes.
+It runs as the learner, where the learner's files are. The hub itself may have no access to either, as on Kubernetes.
 """
 
 import os
@@ -13,7 +13,7 @@ LINKED = "glossary", "notebooks"  # where the links of a workbook lead
 
 
 def prepare(folder):
-    """Brings the workbook in a learner's folder up to date, and puts beside it what its links lead to."""
+    """Updates the workbook in a learner's folder, and links what the workbook's links lead to next to it."""
     workbook.make(folder / workbook.FOLDER.name)
     for name in LINKED:
         link = folder / name

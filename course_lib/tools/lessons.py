@@ -17,7 +17,7 @@ from course_lib.files import ROOT
 NOTEBOOKS = ROOT / "notebooks"
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-# What a kernel and its client say to each other could else be read by other users of the machine.
+# Otherwise other users of the machine could read a kernel's messages.
 ENCRYPTED = {"KernelManager": {"transport_encryption": "auto"}}
 
 
@@ -26,7 +26,7 @@ class LessonError(SystemExit):
 
 
 def find(names=(), folder=""):
-    """The lessons, or the notebooks of a folder beside them, in order: all, or those that begin with one of `names`."""
+    """Returns the lessons, or a subfolder's notebooks, in order: all, or those that begin with one of `names`."""
     there = sorted((NOTEBOOKS / folder).glob("[0-9]*.ipynb"))
     for name in names:
         if not any(path.name.startswith(name) for path in there):
@@ -36,7 +36,7 @@ def find(names=(), folder=""):
 
 
 def execute(path, environment, notebook=None):
-    """Runs a lesson, or a notebook in its place, in a fresh kernel; returns the executed notebook.
+    """Runs a lesson, or `notebook` in its place, in a fresh kernel; returns the executed notebook.
 
     Args:
         environment: the kernel's variables.
@@ -64,21 +64,21 @@ def execute(path, environment, notebook=None):
 
 
 def save(path, notebook):
-    """Writes an executed lesson without times and the details of this machine; its widgets are numbered anew.
+    """Writes an executed lesson without times and details of this machine, and renumbers its widgets.
 
-    The picture of the cell tagged `main-figure` goes to images/ too, where the README shows it.
+    The picture of the cell tagged `main-figure` is also written to images/, for the README.
     """
     major, minor, _ = platform.python_version_tuple()
     language = {"name": "python", "version": f"{major}.{minor}"}
     notebook.metadata.update(kernelspec=KERNEL, language_info=language)
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
-        if "outputs" in cell:  # a line of progress that has wiped itself out is an empty box
+        if "outputs" in cell:  # a cleared progress line leaves an empty output
             cell.outputs = [output for output in cell.outputs if "data" not in output or any(output.data.values())]
     text = nbformat.writes(notebook)
     for number, model in enumerate(notebook.metadata.get("widgets", {}).get(WIDGET_STATE, {}).get("state", {})):
         text = text.replace(model, f"{number:032x}")
-    nbformat.write(nbformat.reads(text, as_version=4), path)  # which sorts them
+    nbformat.write(nbformat.reads(text, as_version=4), path)  # this sorts the widgets
     for cell in notebook.cells:
         if "main-figure" in cell.metadata.get("tags", []):
             (picture,) = [o.data["image/png"] for o in cell.outputs if "image/png" in o.get("data", {})]
@@ -87,33 +87,34 @@ def save(path, notebook):
 
 
 def trust(paths):
-    """Tells Jupyter that these lessons may show their saved boxes and widgets as they were made."""
+    """Signs these lessons, so that Jupyter shows their saved boxes and widgets."""
     notary = NotebookNotary()
     for path in paths:
         notary.sign(nbformat.read(path, as_version=4))
 
 
 def slide_type(cell):
-    """What a cell is in the lecture: slide, subslide, fragment, notes, skip, or - for more of the slide before it."""
+    """Returns a cell's slide type: slide, subslide, fragment, notes, skip, or - if it continues the slide."""
     return cell.metadata.get("slideshow", {}).get("slide_type", "-")
 
 
 def is_folded(cell):
-    """Whether a cell's source is folded away in JupyterLab."""
+    """Returns whether a cell's source is folded in JupyterLab."""
     return bool(cell.metadata.get("jupyter", {}).get("source_hidden"))
 
 
 def main_path(notebook):
-    """The cells before *More claims*."""
+    """Returns the cells before *More claims*."""
     more = re.compile(r"^#+ .*More claims", re.MULTILINE)
     ends = (at for at, cell in enumerate(notebook.cells) if cell.cell_type == "markdown" and more.search(cell.source))
     return notebook.cells[: next(ends, None)]
 
 
 def minutes_to_read(notebook):
-    """How long the main path takes to read: the next five minutes.
+    """Returns the minutes that the main path takes to read, rounded up to a multiple of five.
 
-    130 words a minute, 6 seconds a line of visible code, 20 seconds a figure, table or widget; folded text is left out.
+    It counts 130 words per minute, 6 seconds per visible line of code, 20 seconds per figure, table or widget, and no
+    folded text.
     """
     words = lines = figures = 0
     for cell in main_path(notebook):

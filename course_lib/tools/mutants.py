@@ -1,8 +1,8 @@
-"""Changes the exercises' reference solutions by rule, and sees what the checks say of each change.
+"""Changes the exercises' solutions by rule, and reports what the checks say about each change.
 
-A mutant that the checks pass is equivalent if it also gives what the solution gives on many inputs drawn anew; if not,
-it is a hole in a check. Mutation testers such as mutmut and cosmic-ray change operators and constants of a whole
-package; the misconceptions of this course (an axis, a transposition, a mask, a term left out) they do not know.
+A mutant that a check passes is equivalent if it also matches the solution on many freshly drawn inputs. Otherwise the
+check has a hole. Mutation testers such as mutmut and cosmic-ray change operators and constants of a whole package. They
+don't know this course's misconceptions: a wrong axis, a transposition, a missing mask or term.
 """
 
 import ast
@@ -21,8 +21,8 @@ from course_lib.checks import exercises
 from course_lib.checks.bounds import Check, TooLongError
 from course_lib.checks.engine import Exercise, Question, Wrong, ask, attempt, examine, same
 
-PAIRS = 20  # of changes that are made at once in an exercise
-FURTHER = 12  # draws of inputs on which a mutant that passes is compared with the solution
+PAIRS = 20  # of changes that are tried together in an exercise
+FURTHER = 12  # draws of inputs on which a passing mutant is compared with the solution
 PASSED, EQUIVALENT, ENDLESS = "passed", "equivalent", "does not end"
 DESCRIBED, NOT_RIGHT = "named or described", "only not right"
 ONE_OF_THEM, ANOTHER, IN_GENERAL = "told as one of the two", "as another", "in general"
@@ -33,21 +33,21 @@ ONE_OF_THEM, ANOTHER, IN_GENERAL = "told as one of the two", "as another", "in g
 
 @dataclass(frozen=True)
 class Solution:
-    """The reference solution of an exercise: its source, and what stands around it in the notebook."""
+    """Holds the solution of an exercise: its source, and the names defined before it in the notebook."""
 
     name: str
     source: str
     around: dict
 
     def made(self, source: str) -> Callable:
-        """The function or class that a source defines."""
+        """Returns the function or class that a source defines."""
         there = dict(self.around)
         exec(compile(source, self.name, "exec"), there)
         return there[self.name]
 
 
 def solutions(notebook: Path) -> Iterator[Solution]:
-    """The exercises of a notebook that ask for a function or class."""
+    """Yields the exercises of a notebook that ask for a function or class."""
     there: dict = {}
     for cell in nbformat.read(notebook, as_version=4).cells:
         if cell.cell_type != "code" or "checks.check" in cell.source or "progress()" in cell.source:
@@ -59,7 +59,7 @@ def solutions(notebook: Path) -> Iterator[Solution]:
 
 
 def definitions(source: str) -> ast.Module:
-    """What a cell imports and defines, without what it runs."""
+    """Returns a cell's imports and definitions, without what it runs."""
     kinds = ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef
     return ast.Module([node for node in ast.parse(source).body if isinstance(node, kinds)], [])
 
@@ -75,7 +75,7 @@ class Mutant:
 
 
 def mutants(source: str) -> list[Mutant]:
-    """Every change of one place by one rule, as source; each source once."""
+    """Returns every change by one rule at one position, as source; each source once."""
     tree = ast.parse(source)
     found = {ast.unparse(tree): None}
     for place, node in enumerate(ast.walk(tree)):
@@ -94,7 +94,7 @@ def mutants(source: str) -> list[Mutant]:
 
 
 def replace(tree: ast.AST, old: ast.AST, new: ast.AST | list | None) -> None:
-    """Puts `new` where `old` stands; a list of statements for one statement, None to leave it out."""
+    """Replaces `old` with `new`, which may be a list of statements, or None to remove it."""
     for parent in ast.walk(tree):
         for field, value in ast.iter_fields(parent):
             if value is old:
@@ -108,7 +108,7 @@ def replace(tree: ast.AST, old: ast.AST, new: ast.AST | list | None) -> None:
 
 
 def changes(node: ast.AST, tree: ast.Module) -> Iterator[tuple[str, Callable]]:
-    """(what, change) for a node: the change takes the node and gives what stands there in its place."""
+    """Yields (what, change) for a node; the change takes the node and returns its replacement."""
     kind = type(node)
     if kind in RULES:
         yield from RULES[kind](node)
@@ -148,7 +148,7 @@ OTHERS = {
     "var": ("std",), "std": ("var",), "exp": ("log",), "log": ("exp",), "append": ("extend",), "sqrt": ("square",),
     "transpose": ("reshape",), "new_zeros": ("new_ones",), "gather": ("take",), "logical_and": ("logical_or",),
 }  # fmt: skip
-# Methods without which a line often still runs: x.mT -> x, x.masked_fill(…) -> x.
+# A line often still runs without these methods: x.mT -> x, x.masked_fill(…) -> x.
 LEFT_OUT = (
     "mT", "T", "transpose", "permute", "swapaxes", "masked_fill", "tanh", "exp", "log", "sqrt", "softmax", "unsqueeze",
     "squeeze", "flatten", "unflatten", "reshape", "view", "contiguous", "clone", "bool", "float", "double", "clamp",
@@ -288,7 +288,7 @@ def of_function(node: ast.FunctionDef):
 
 
 def in_place(function: ast.FunctionDef, line: str) -> ast.FunctionDef:
-    """Changes an argument just before the first return at the end."""
+    """Changes an argument just before the final return."""
     last = function.body[-1]
     if isinstance(last, ast.Return):
         kept = ast.parse(f"_kept = {ast.unparse(last.value)}\n{line}\nreturn _kept").body
@@ -307,7 +307,7 @@ RULES = {
 
 
 def judged(solution: Solution, mutant: Mutant) -> str:
-    """The check's message, or PASSED, EQUIVALENT or ENDLESS."""
+    """Returns the check's message, or PASSED, EQUIVALENT or ENDLESS."""
     asked = exercises()[solution.name]
     try:
         answer = solution.made(mutant.source)
@@ -330,7 +330,7 @@ def with_said(solution: Solution, mutant: Mutant) -> Mutant:
 
 
 def both(base: object, one: object, other: object) -> object:
-    """A tree with the changes of two others. Raises ValueError where they meet."""
+    """Returns a tree with the changes of two others. Raises ValueError if they overlap."""
     if same_tree(base, one):
         return other
     if same_tree(base, other):
@@ -349,12 +349,12 @@ def same_tree(one: object, other: object) -> bool:
 
 
 def names_in(asked: Exercise, said: str) -> set[str]:
-    """The misconceptions that a message speaks of."""
+    """Returns the misconceptions that a message names."""
     return {misconception.name for misconception in asked.misconceptions if misconception.name in said}
 
 
 def doubled(solution: Solution, tried: Sequence[Mutant], most: int, seed: int = 0) -> Iterator[tuple[str, Mutant]]:
-    """(how it is told, both at once) for so many pairs of changes that the check calls by two names."""
+    """Yields (how the check reports it, both changes together) for up to `most` pairs that have different names."""
     asked, draw = exercises()[solution.name], random.Random(seed)
     named = [(mutant, names) for mutant in tried if (names := names_in(asked, mutant.said.partition("\n")[0]))]
     pairs = [(one, other) for one, other in combinations(named, 2) if not one[1] & other[1]]
@@ -373,7 +373,7 @@ def doubled(solution: Solution, tried: Sequence[Mutant], most: int, seed: int = 
 
 
 def told(asked: Exercise | Question, answer: object, seed: int = 0) -> str:
-    """What the check finds wrong with an answer, or PASSED."""
+    """Returns what the check finds wrong with an answer, or PASSED."""
     try:
         examine(asked, answer, seed) if isinstance(asked, Exercise) else ask(asked, answer)
     except Wrong as wrong:
@@ -382,9 +382,9 @@ def told(asked: Exercise | Question, answer: object, seed: int = 0) -> str:
 
 
 def confused(asked: Exercise | Question, seeds: Iterable[int] = (0, 1)) -> list[tuple[str, str]]:
-    """(name, what is said instead) of the misconceptions that their own exercise does not call by their name.
+    """Returns (name, what is said instead) for misconceptions that their own exercise doesn't name.
 
-    Where it is the name of another, the two cannot be told apart: one name and one hint must be true of both.
+    If it names another one, the two can't be told apart, so one name and one hint must fit both.
     """
     found = {}
     for misconception in asked.misconceptions:
@@ -397,7 +397,10 @@ def confused(asked: Exercise | Question, seeds: Iterable[int] = (0, 1)) -> list[
 
 
 def strangers(asked: Exercise) -> list[tuple[str, str, str]]:
-    """(sibling, its misconception, what is said) where that of an exercise called alike passes, or is misnamed."""
+    """Returns (sibling, misconception, what is said) for those of similar exercises that pass or are misnamed.
+
+    An exercise is similar if its arguments have the same names.
+    """
     names = {misconception.name for misconception in asked.misconceptions}
     found = []
     for sibling in exercises().values():
@@ -410,7 +413,7 @@ def strangers(asked: Exercise) -> list[tuple[str, str, str]]:
 
 
 def report_on_misconceptions(notebook: Path) -> Iterator[str]:
-    """What is wrong with the names of misconceptions, in lines."""
+    """Yields a line for each fault in the names of misconceptions."""
     for asked in exercises().values():
         if notebook.stem.endswith(asked.lesson):
             yield from (f"{asked.name}: {name!r} is called {said!r}" for name, said in confused(asked))
@@ -424,7 +427,7 @@ def _called_with(asked: Exercise) -> tuple[str, ...]:
 
 
 def differs(asked: Exercise, answer: Callable, right: Callable) -> bool:
-    """Whether an answer gives anything else than the solution on inputs drawn anew."""
+    """Returns whether an answer differs from the solution on freshly drawn inputs."""
     check = Check()
     for seed in range(1, 1 + FURTHER):
         for case in asked.cases(torch.Generator().manual_seed(seed)):
@@ -439,15 +442,15 @@ def differs(asked: Exercise, answer: Callable, right: Callable) -> bool:
 
 
 def described(said: str) -> bool:
-    """Whether a message names a misconception or says in what the result differs, and not only that it is not right."""
+    """Returns whether a message names a misconception or how the result differs, and not only that it is wrong."""
     return "not right" not in said.splitlines()[0] or "gives what this gives" in said
 
 
-Found = dict[str, list[Mutant]]  # mutants by what became of them
+Found = dict[str, list[Mutant]]  # mutants by outcome
 
 
 def report(notebook: Path, most: int | None = None, seed: int = 0) -> Iterator[tuple[Solution, Found]]:
-    """(solution, its mutants by what became of them), of all or of so many drawn."""
+    """Yields (solution, its mutants by outcome), for all mutants or a random sample of at most `most`."""
     for solution in solutions(notebook):
         tried = mutants(solution.source)
         if most is not None:

@@ -1,5 +1,4 @@
-"""Writes what is computed from the lessons: the glossary's index, the ledger of claims with every verdict, and how many
-minutes the lessons and `start.md` promise."""
+"""Writes what is computed from the lessons: the glossary's index, the ledger of claims, and the lessons' minutes."""
 
 import re
 from collections import Counter
@@ -14,8 +13,8 @@ from course_lib.curriculum import name_of, number_of
 from course_lib.tools import lessons, seeds, slides, workbook
 
 PROMISED = re.compile(r"(?<=\*\*Time:\*\* )\d+ minutes to read, \d+ as a lecture")  # in each lesson
-MOST_FIGURES = 4  # shown of a verdict; its box has all
-PROVENANCE = {"recorded", "counted", "live"}  # which the column `runs` says for all figures of a verdict
+MOST_FIGURES = 4  # shown per verdict; its box shows all
+PROVENANCE = {"recorded", "counted", "live"}  # the column `runs` says this for all figures of a verdict
 
 INDEX = """# Glossary
 
@@ -39,7 +38,7 @@ pages` writes this page from the lessons' outputs.
 
 
 class Verdict(NamedTuple):
-    """What one place found out about a claim: a lesson's name or "page", a link to the cell, the box's record."""
+    """Holds one verdict on a claim: a lesson's name or "page", a link to the cell, the box's record, and the runs."""
 
     place: str
     link: str
@@ -48,7 +47,7 @@ class Verdict(NamedTuple):
 
 
 def write() -> list[Path]:
-    """Writes those that have changed, and returns their files."""
+    """Writes the pages that have changed, and returns their files."""
     pages = {glossary.FOLDER / "README.md": index(), glossary.FOLDER / "claims.md": ledger_of_claims(verdicts())}
     pages |= with_minutes()
     changed = [file for file, text in pages.items() if not file.exists() or file.read_text("utf-8") != text]
@@ -61,7 +60,7 @@ def write() -> list[Path]:
 
 
 def with_minutes() -> dict[Path, str]:
-    """The lessons and `start.md` with the minutes that the lessons take."""
+    """Returns the texts of the lessons and `start.md` with the minutes that the lessons take."""
     start = lessons.NOTEBOOKS / workbook.START
     pages = {start: start.read_text("utf-8")}
     for path in lessons.find():
@@ -76,7 +75,7 @@ def with_minutes() -> dict[Path, str]:
 
 
 def index() -> str:
-    """The entries by the first lesson that teaches them, each with its first sentence."""
+    """Returns the index: entries by the first lesson that teaches them, each with its first sentence."""
     text = [INDEX]
     for path in lessons.find():
         taught = [e for e in glossary.entries().values() if path.name in glossary.LINK.search(e.header["lesson"])[2]]
@@ -87,7 +86,7 @@ def index() -> str:
 
 
 def title(path: Path) -> str:
-    """What a lesson is called."""
+    """Returns a lesson's title."""
     return nbformat.read(path, as_version=4).cells[0].source.splitlines()[0].removeprefix("# ")
 
 
@@ -95,7 +94,7 @@ def title(path: Path) -> str:
 
 
 def verdicts() -> dict[str, list[Verdict]]:
-    """Every verdict by claim: those in the lessons' boxes, then those settled on the page."""
+    """Returns the verdicts by claim: those in the lessons' boxes, then those settled on the page."""
     found = {claim: [] for claim in claims.ledger()}
     kept = seeds.kept()
     for path in lessons.find():
@@ -115,7 +114,7 @@ def verdicts() -> dict[str, list[Verdict]]:
 
 
 def lacking(found: Mapping[str, list[Verdict]]) -> list[str]:
-    """Claims without the verdict that the ledger says they must have, and verdicts that nothing was measured for."""
+    """Returns complaints about claims without a verdict that the ledger requires, and verdicts without a figure."""
     complaints = []
     for claim, said in claims.ledger().items():
         tested_in = said["tested_in"]
@@ -124,12 +123,12 @@ def lacking(found: Mapping[str, list[Verdict]]) -> list[str]:
         complaints += [f"{claim} has no verdict in {place}" for place in wanted if place not in places]
         for verdict in found[claim]:
             if not verdict.record["figures"] and verdict.record["kind"] != claims.UNTESTABLE:
-                complaints.append(f"{claim} has a verdict in {verdict.place} and no figure")
+                complaints.append(f"{claim} has a verdict in {verdict.place} but no figure")
     return complaints
 
 
 def ledger_of_claims(found: Mapping[str, list[Verdict]]) -> str:
-    """One row a claim, and below the table what is settled on the page. Raises ValueError if a verdict is lacking."""
+    """Returns a row per claim, then what is settled on the page. Raises ValueError if a verdict is missing."""
     if complaints := lacking(found):
         raise ValueError(f"{'; '.join(complaints)}; `make notebooks` runs the lessons")
     counts = Counter(verdict.record["verdict"] for every in found.values() for verdict in every)
@@ -177,7 +176,7 @@ def _figures(figures: Mapping) -> list[str]:
 
 
 def in_words(figure: str) -> str:
-    """A figure's name as words, without those that say where it comes from."""
+    """Returns a figure's name as words, without those that say where it comes from."""
     return " ".join(word for word in figure.split("_") if word not in PROVENANCE)
 
 

@@ -1,6 +1,6 @@
-"""Records experiments: all seeds and variants, in a file for each lesson.
+"""Records experiments with all seeds and variants, in one file per lesson.
 
-A lesson is executed, and whatever it is about to read is recorded before.
+It executes a lesson, and records each result just before the lesson reads it.
 """
 
 import ast
@@ -17,7 +17,7 @@ from course_lib.trained import TrainedModel
 
 
 def record(experiment: Experiment) -> None:
-    """Runs what is missing or stale, and writes the file after each run, so that nothing done is lost."""
+    """Runs what is missing or stale, and writes the file after each run, so that no finished run is lost."""
     hashes, entries = experiment.hashes(), experiment.kept()
     for variant, today in hashes.items():
         if entries[variant]["hash"] != today:
@@ -40,13 +40,13 @@ def record(experiment: Experiment) -> None:
 
 
 def machine() -> str:
-    """What figures may depend on, beside the code: the day, torch's version, the processor's instructions and speed."""
+    """Returns what figures depend on besides the code: day, torch version, processor instructions and speed."""
     where = torch.cuda.get_device_name() if torch.cuda.is_available() else torch.backends.cpu.get_cpu_capability()
     return f"{date.today()}, torch {torch.__version__}, {where}, {speed.factor():.1f} times the reference's seconds"
 
 
 def write(experiment: Experiment, entries: dict[str, dict]) -> None:
-    """Puts an experiment's variants into the lesson's file, whose other experiments stay."""
+    """Writes an experiment's variants into the lesson's file, and keeps the other experiments."""
     write_json(experiment.file, read_json(experiment.file) | {experiment.name: entries})
 
 
@@ -54,7 +54,7 @@ def write(experiment: Experiment, entries: dict[str, dict]) -> None:
 
 
 def record_lesson(path, environment) -> None:
-    """Executes a lesson, and records each of its experiments before its record is read."""
+    """Executes a lesson, and records each experiment before the lesson reads its record."""
     module = "course_lib.tools.recording"
     first = f"import {module}\n{module}.before_reading({module}.record)\n{module}.before_checking()"
     notebook = up_to_the_last_record(nbformat.read(path, as_version=4), first)
@@ -63,7 +63,7 @@ def record_lesson(path, environment) -> None:
 
 
 def up_to_the_last_record(notebook, first: str):
-    """The notebook up to the last cell that reads a record, with a cell more before all others; empty if none does."""
+    """Returns the notebook up to the last cell that reads a record, with `first` at its start; empty if none does."""
     cells = [nbformat.v4.new_code_cell(first), *notebook.cells]
     reads = ".recorded()", ".checked()"
     reading = [number for number, cell in enumerate(cells) if any(read in cell.source for read in reads)]
@@ -72,7 +72,7 @@ def up_to_the_last_record(notebook, first: str):
 
 
 def before_reading(do) -> None:
-    """In a kernel: calls `do` with each experiment whose record is about to be read."""
+    """Makes a kernel call `do` with each experiment just before it reads that record."""
     read = Experiment.recorded
 
     def recorded(experiment):
@@ -83,7 +83,7 @@ def before_reading(do) -> None:
 
 
 def record_model(model: TrainedModel) -> None:
-    """Keeps the weights of the first recorded seed that learns what it must, unless today's code made those kept."""
+    """Keeps the weights of the first seed that learns enough, unless today's code made the kept ones."""
     try:
         if model.kept()["hash"] == model.hash():
             return
@@ -96,7 +96,7 @@ def record_model(model: TrainedModel) -> None:
 
 
 def before_checking() -> None:
-    """In a kernel: records each model that is about to be checked, or read without that."""
+    """Makes a kernel record each model just before it checks or reads that model."""
 
     def after_recording(read):
         def recorded_first(model):
@@ -110,7 +110,7 @@ def before_checking() -> None:
 
 
 def defined_in(cell) -> list[str]:
-    """The names of the experiments and trained models that a cell defines."""
+    """Returns the names of the experiments and trained models that a cell defines."""
     makers = ".experiment(", ".model("
     if cell.cell_type != "code" or not any(maker in cell.source for maker in makers):
         return []

@@ -1,6 +1,6 @@
-"""Changes what the exercises' solutions return by rules with a known name, and sees whether the checks say which.
+"""Changes the results of the exercises' solutions by known rules, and tests whether the checks name the change.
 
-Twice as much, in bits, rounded, transposed, turned round: each is told by what it is, or by a misconception's name.
+Examples are twice as much, in bits, rounded, transposed or reversed. A check must name the change or a misconception.
 """
 
 import math
@@ -15,12 +15,12 @@ from course_lib.checks import exercises
 from course_lib.tools.mutants import PASSED, Solution, differs, solutions, told
 from course_lib.tools.rewrapped import Wrapped, first_result, levels, put
 
-MOVED = "exchanged|in each other's places|stands? at other places|in another order|in the shape"
+MOVED = "swapped|exchanged|each other's places|wrong positions|(wrong|another) order|in (the )?shape"
 
 
 @dataclass(frozen=True)
 class Relation:
-    """A change of a result, and what a check may say of it, as a pattern."""
+    """Describes a change of a result, and a pattern for what a check may say about it."""
 
     what: str
     change: Callable
@@ -44,7 +44,7 @@ OF_NUMBERS = [
 
 
 def relations(value: object) -> Iterator[Relation]:
-    """What may be done with a part of a result."""
+    """Yields the changes that fit a part of a result."""
     whole = isinstance(value, int | bool) or (isinstance(value, Tensor) and not value.is_floating_point())
     if isinstance(value, Tensor | float) and not whole:
         yield from OF_NUMBERS
@@ -53,16 +53,16 @@ def relations(value: object) -> Iterator[Relation]:
             yield Relation("transposed", lambda x: x.mT, MOVED)
         for axis in range(-value.ndim, 0):
             yield Relation(
-                f"turned round along axis {axis}", lambda x, axis=axis: x.flip(axis), f"turned round|{MOVED}"
+                f"turned round along axis {axis}", lambda x, axis=axis: x.flip(axis), f"reversed|turned round|{MOVED}"
             )
     if isinstance(value, list):
-        yield Relation("turned round", lambda x: x[::-1], f"turned round|{MOVED}")
+        yield Relation("turned round", lambda x: x[::-1], f"reversed|turned round|{MOVED}")
         if value and all(isinstance(item, float) for item in value):
             yield from OF_NUMBERS[:2]
 
 
 def undescribed(solution: Solution) -> Iterator[str]:
-    """What the check says of a change without saying which it is."""
+    """Yields the changes that the check doesn't name, with what it says instead."""
     asked, right = exercises()[solution.name], solution.made(solution.source)
     names = {misconception.name for misconception in asked.misconceptions}
     result = first_result(asked, right)
@@ -70,7 +70,7 @@ def undescribed(solution: Solution) -> Iterator[str]:
         for relation in relations(inside):
             try:
                 put(result, way, relation.change)
-            except (IndexError, RuntimeError):  # of several parts, one has fewer axes
+            except (IndexError, RuntimeError):  # one of several parts has fewer axes
                 continue
             answer = Wrapped("", way, relation.change).of(right)
             said = told(asked, answer)
@@ -85,6 +85,6 @@ def undescribed(solution: Solution) -> Iterator[str]:
 
 
 def report(notebook: Path) -> Iterator[tuple[str, list[str]]]:
-    """(exercise, its changes that the check does not describe)."""
+    """Yields (exercise, its changes that the check does not describe)."""
     for solution in solutions(notebook):
         yield solution.name, list(undescribed(solution))

@@ -1,8 +1,8 @@
-"""Gives records that a change of code has made stale today's hash, if the change left their results as they were.
+"""Gives stale records today's hash if the change of code didn't change their results.
 
-Of every stale variant, and of every model whose weights are kept, one seed is run twice on this machine, by today's
-code and by the code of the revision that made the record. No training has more than `steps` steps in either: by then
-results are equal to the last bit, or the code does something else. What a clock measured is not compared.
+For every stale variant, and every model with kept weights, it runs one seed twice on this machine: with today's code
+and with the code of the revision that made the record. Each run has at most `steps` steps. By then the results are
+equal to the last bit, or the code does something else. Times are not compared.
 """
 
 import inspect
@@ -25,14 +25,14 @@ from course_lib.files import DATA, ROOT, read_json, replacing, write_json
 from course_lib.tools import lessons, recording
 from course_lib.trained import TrainedModel
 
-WEIGHTS = "its weights"  # in place of a variant, for a model
-CLOCKS = "seconds", "validated_at"  # the latter is in a training's History
+WEIGHTS = "its weights"  # takes the place of a variant for a model
+CLOCKS = "seconds", "validated_at"  # the latter is in a run's History
 
 
 def restamp(revision: str, environment: dict, steps: int = 20) -> list[str]:
-    """Renews the hashes of what has not changed since the revision; returns what stays stale, each with the reason.
+    """Renews the hashes of what hasn't changed since the revision; returns what stays stale, with reasons.
 
-    What was run is kept in build/restamp, so that it goes on from there when it is called again.
+    Finished runs are kept in build/restamp, so the next call continues from there.
     """
     folder = unpacked(revision)
     environment = {**environment, "COURSE_CACHE": str(folder.parent / "cache")}
@@ -42,7 +42,7 @@ def restamp(revision: str, environment: dict, steps: int = 20) -> list[str]:
     for path in lessons.find():
         stale |= run_today(path, folder, environment, steps)
     notebooks = defined_then(folder)
-    then = defaultdict(dict)  # by notebook of the revision: what to run in it
+    then = defaultdict(dict)  # what to run, by notebook of the revision
     for (lesson, name), variants in stale.items():
         found = [path for path in notebooks if name in notebooks[path]]
         found = [path for path in found if name_of(path) == lesson] or found
@@ -54,7 +54,7 @@ def restamp(revision: str, environment: dict, steps: int = 20) -> list[str]:
 
 
 def unpacked(revision: str) -> Path:
-    """A folder for this revision, with its files in `tree`."""
+    """Returns a folder for this revision, with its files in `tree`."""
     git = ["git", "-C", str(ROOT)]
     done = subprocess.run([*git, "rev-parse", "--short=10", f"{revision}^{{commit}}"], capture_output=True, text=True)
     if done.returncode:
@@ -72,7 +72,7 @@ def unpacked(revision: str) -> Path:
 
 
 def run_today(path: Path, folder: Path, environment: dict, steps: int) -> dict:
-    """By (lesson, name): the stale variants of a lesson's experiments and models, which `today` has run."""
+    """Runs a lesson's stale variants with `today`; returns them by (lesson, name of experiment or model)."""
     told = folder / "now" / f"{path.stem}.stale.json"
     told.unlink(missing_ok=True)
     module = "course_lib.tools.restamp"
@@ -84,7 +84,7 @@ def run_today(path: Path, folder: Path, environment: dict, steps: int) -> dict:
 
 
 def today(one: Experiment | TrainedModel, told: str, steps: int) -> None:
-    """In a lesson: runs a seed of each stale variant, and adds to the file `told` which they are."""
+    """Runs one seed of each stale variant in a lesson's kernel, and adds the variants to the file `told`."""
     told = Path(told)
     name = one.function.__name__ if isinstance(one, Experiment) else one.__name__
     find = stale_variants if isinstance(one, Experiment) else stale_weights
@@ -105,14 +105,14 @@ def label(name: str, steps: int) -> str:
 
 
 def rule_then(tree: Path) -> Callable[..., str]:
-    """The revision's `fingerprint`."""
+    """Returns the revision's `fingerprint`."""
     rule = types.ModuleType("course_lib.fingerprint")
     exec((tree / "course_lib" / "fingerprint.py").read_text(encoding="utf-8"), vars(rule))
     return rule.fingerprint
 
 
 def stale_variants(experiment: Experiment, then: Callable[..., str]) -> dict[str, dict]:
-    """Hash and seed of each; one that only the rule of hashing makes stale gets its new hash instead."""
+    """Returns the hash and seed of each. If only the rule of hashing changed, the variant gets its new hash instead."""
     entries, stale = experiment.kept(), {}
     for variant, new in experiment.hashes().items():
         entry = entries[variant]
@@ -128,7 +128,7 @@ def stale_variants(experiment: Experiment, then: Callable[..., str]) -> dict[str
 
 
 def stale_weights(model: TrainedModel, then: Callable[..., str]) -> dict[str, dict]:
-    """The same for a model, whose weights are one variant."""
+    """Returns the same for a model, whose weights are one variant."""
     kept, new = model.kept(), model.hash()
     if kept["hash"] == new:
         return {}
@@ -139,10 +139,9 @@ def stale_weights(model: TrainedModel, then: Callable[..., str]) -> dict[str, di
 
 
 def before_reading(do) -> None:
-    """In a kernel: calls `do` with each experiment and each model that is about to be read, and trains no other.
+    """Makes a kernel call `do` with each experiment and model just before it is read, and trains no other.
 
-    What would run live is read from the record. It stands by itself (imports inside), since its source is sent to a
-    revision's kernel.
+    Live runs are read from the record. The imports are inside, since the source is sent to a revision's kernel.
     """
     from course_lib.claims import Experiment
     from course_lib.trained import TrainedModel
@@ -167,10 +166,10 @@ def before_reading(do) -> None:
 
 
 def run_one_seed(one, wanted: dict, file: str, most: int) -> None:
-    """Adds results to the file, by label: wanted has a variant and a seed for each. What is there is not run again.
+    """Runs a variant and a seed for each label of `wanted`, with at most `most` steps, and adds results to the file.
 
-    Of a model the result is a digest of its weights. No training has more than `most` steps. It stands by itself
-    (imports inside), since its source is sent to a revision's kernel.
+    Results already in the file are kept. A model's result is a digest of its weights. The imports are inside, since the
+    source is sent to a revision's kernel.
     """
     import functools
     import hashlib
@@ -227,14 +226,14 @@ def run_one_seed(one, wanted: dict, file: str, most: int) -> None:
 
 
 def defined_then(folder: Path) -> dict[Path, set[str]]:
-    """The notebooks of the revision, and which experiments and models each defines."""
+    """Returns the revision's notebooks, and the experiments and models that each defines."""
     paths = sorted((folder / "tree" / "notebooks").glob("[0-9]*.ipynb"))
     cells = {path: nbformat.read(path, as_version=4).cells for path in paths}
     return {path: {name for cell in cells[path] for name in recording.defined_in(cell)} for path in paths}
 
 
 def run_then(path: Path, wanted: dict, folder: Path, environment: dict, steps: int) -> None:
-    """Executes a notebook of the revision with its own library, and runs what is wanted of it."""
+    """Executes a notebook of the revision with its own library, and runs what is wanted from it."""
     runs = {
         name: (
             {label(variant, steps): (variant, one["seed"]) for variant, one in variants.items()},
@@ -261,7 +260,7 @@ before_reading(run)
 
 
 def carry(lesson: str, name: str, variants: dict, folder: Path, steps: int) -> list[str]:
-    """Gives today's hash to the variants whose results are equal; returns the others, each with the reason."""
+    """Gives today's hash to variants with equal results; returns the others with reasons."""
     then, left = read_json(folder / "then" / f"{lesson}.{name}.json"), []
     for variant, one in variants.items():
         run = label(variant, steps)
@@ -292,7 +291,7 @@ def renew_weights(file: Path, code: str) -> None:
 
 
 def without_clocks(result):
-    """A result without the figures that a clock gave, which their names tell."""
+    """Returns a result without times, which it recognises by name."""
     if isinstance(result, dict):
         return {name: without_clocks(value) for name, value in result.items() if not any(c in name for c in CLOCKS)}
     return result

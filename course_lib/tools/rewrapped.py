@@ -1,6 +1,6 @@
-"""Wraps the right results of the exercises in other containers, and sees what the checks and the next cells say.
+"""Wraps correct results of the exercises in other containers, and tests the checks and the next cells with them.
 
-A result in another container is to be refused by its name, or else the cells after the exercise must be able to use it.
+A check must refuse another container and name it, or else the cells after the exercise must be able to use it.
 """
 
 import ast
@@ -26,25 +26,25 @@ from course_lib.checks import exercises
 from course_lib.checks.engine import Exercise, Wrong, examine
 from course_lib.tools.mutants import Solution, solutions
 
-LONG = 100  # times from which on a loop of a cell is one that trains
+LONG = 100  # a loop of a cell with at least this many steps is training
 
 
 @dataclass
 class Own:
-    """An object of a learner's."""
+    """Represents a learner's own object."""
 
     value: object
 
 
 class OwnList(list):
-    """A list with a name of its own."""
+    """Is a list with its own class name."""
 
 
 # ---- containers ----
 
 
 def of_leaves(change: Callable) -> Callable:
-    """The change in every number or text of nested lists."""
+    """Returns a function that applies the change to every number or text in nested lists."""
 
     def changed(value):
         if isinstance(value, Tensor):
@@ -55,7 +55,7 @@ def of_leaves(change: Callable) -> Callable:
 
 
 def one_short(value: object) -> list:
-    """Rows of which the last lacks an entry."""
+    """Returns the rows, with one entry missing in the last."""
     *rows, last = list(value)
     return [*rows, list(last)[:-1]]
 
@@ -119,7 +119,7 @@ OF_ALL = {
 
 
 def wraps(value: object) -> dict[str, Callable]:
-    """The containers that a value may be put in, by name."""
+    """Returns the containers for a value, by name."""
     if isinstance(value, Tensor) and value.ndim:
         return OF_TENSORS | OF_BOTH | OF_ALL
     if isinstance(value, list | tuple):
@@ -128,7 +128,7 @@ def wraps(value: object) -> dict[str, Callable]:
 
 
 def levels(value: object) -> Iterator[tuple[tuple[int | None, ...], object]]:
-    """(way, what is there) of a value and of all in it; None on a way stands for every entry of a list."""
+    """Yields (way, part) for a value and everything in it. None in a way means every entry of a list."""
     yield (), value
     if isinstance(value, list | tuple) and value:
         alike = len({type(item) for item in value}) == 1
@@ -137,7 +137,7 @@ def levels(value: object) -> Iterator[tuple[tuple[int | None, ...], object]]:
 
 
 def put(value: object, way: tuple, wrap: Callable) -> object:
-    """The value, with that which is at the end of the way wrapped."""
+    """Returns the value with the part at the end of the way wrapped."""
     if not way:
         return wrap(value)
     first, rest = way[0], way[1:]
@@ -147,7 +147,7 @@ def put(value: object, way: tuple, wrap: Callable) -> object:
 
 @dataclass(frozen=True)
 class Wrapped:
-    """A solution whose result is in another container."""
+    """Describes a solution whose result is in another container."""
 
     what: str
     way: tuple
@@ -162,7 +162,7 @@ class Wrapped:
 
 
 def first_result(asked: Exercise, right: Callable) -> object:
-    """What the solution itself returns on the first input."""
+    """Returns the solution's own result on the first input."""
     found = []
 
     @functools.wraps(right)
@@ -176,7 +176,7 @@ def first_result(asked: Exercise, right: Callable) -> object:
 
 
 def wrapped(result: object) -> list[Wrapped]:
-    """Every container at each level of a result."""
+    """Returns every container at each level of a result."""
     found = []
     for way, inside in levels(result):
         for what, wrap in wraps(inside).items():
@@ -191,7 +191,7 @@ def wrapped(result: object) -> list[Wrapped]:
 
 
 class Shorter(ast.NodeTransformer):
-    """Loops that train take one step."""
+    """Shortens training loops to one step."""
 
     def visit_For(self, node: ast.For) -> ast.For:  # noqa: N802 - ast's name
         self.generic_visit(node)
@@ -202,7 +202,7 @@ class Shorter(ast.NodeTransformer):
 
 
 def one_step(build, batches, loss, *, seed=0, **settings):
-    """In place of `training.train`: a step without an optimizer."""
+    """Replaces `training.train` with one step without an optimizer."""
     torch.manual_seed(seed)
     model = build()
     error = loss(model, next(iter(batches(torch.Generator().manual_seed(seed)))))
@@ -221,18 +221,18 @@ class Cell:
     code: object
     needs: set
     makes: set
-    before: dict  # what the notebook holds when it comes to this cell
+    before: dict  # the notebook's names before this cell
 
 
 def names(tree: ast.AST, context: type) -> set:
-    """What is read or written in a cell."""
+    """Returns the names that a cell reads or writes."""
     found = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, context)}
     defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     return found | defined if context is ast.Store else found
 
 
 def cells(notebook: Path) -> dict[str, Cell]:
-    """The cells of an exercise notebook by id, run once."""
+    """Runs the cells of an exercise notebook once; returns them by id."""
     found, there = {}, {"display": lambda *shown: None}
     with quickly():
         for cell in nbformat.read(notebook, as_version=4).cells:
@@ -246,7 +246,7 @@ def cells(notebook: Path) -> dict[str, Cell]:
 
 
 def unusable(name: str, answer: Callable, of_notebook: dict[str, Cell]) -> str:
-    """The first cell after the exercise that fails with this answer, and how; "" if none does."""
+    """Returns the first cell after the exercise that fails with this answer, with its error, or ""."""
     later = list(of_notebook)[list(of_notebook).index(name) + 1 :]
     changed = {name: answer}
     with quickly():
@@ -265,16 +265,16 @@ def unusable(name: str, answer: Callable, of_notebook: dict[str, Cell]) -> str:
 
 # ---- what the checks say ----
 
-# What came and what was wanted: of the container, of how much is in it, or of the values that it makes of others.
+# Messages that say what came and what was wanted: the container, its size, or its values.
 NAMED = re.compile(
     r"(it returns|`result.*` is|the result has the wrong) .+, not .+|comes back, not a|not boolean|not whole numbers"
-    r"|infer dtype of|too many dimensions '"  # torch's own words, where a check needs a tensor to go on
-    r"|in place of|in a row of their own|entry|entries are left out|there is a list within|ends too early"
+    r"|infer dtype of|too many dimensions '"  # torch's own words, if a check needs a tensor to continue
+    r"|instead of|in place of|in a row of their own|entry|entries are left out|there is a list within|ends too early"
 )
 
 
 def told(asked: Exercise, answer: Callable) -> str:
-    """The first line of what a check says; "" if it passes."""
+    """Returns the first line of a check's message, or "" if the answer passes."""
     try:
         examine(asked, answer)
     except Wrong as wrong:
@@ -285,13 +285,13 @@ def told(asked: Exercise, answer: Callable) -> str:
 
 
 def drawn(result: object, most: int | None, seed: int) -> list[Wrapped]:
-    """All containers of a result, or so many."""
+    """Returns all containers of a result, or a random sample of at most `most`."""
     found = wrapped(result)
     return found if most is None else random.Random(seed).sample(found, min(most, len(found)))
 
 
 def misled(solution: Solution, most: int | None = None, seed: int = 0) -> tuple[list[str], list[Wrapped]]:
-    """Refusals that do not say what came and what was wanted; and the containers that a check accepts."""
+    """Returns refusals that don't say what came and what was wanted, and the containers that a check accepts."""
     asked, right = exercises()[solution.name], solution.made(solution.source)
     holes, accepted = [], []
     for one in drawn(first_result(asked, right), most, seed):
@@ -304,7 +304,7 @@ def misled(solution: Solution, most: int | None = None, seed: int = 0) -> tuple[
 
 
 def report(notebook: Path, most: int | None = None) -> Iterator[tuple[str, list[str]]]:
-    """(exercise, its holes): refusals that mislead, and what is accepted and then breaks a later cell."""
+    """Yields (exercise, its holes): misleading refusals, and accepted results that break a later cell."""
     of_notebook = cells(notebook)
     for solution in solutions(notebook):
         holes, accepted = misled(solution, most)

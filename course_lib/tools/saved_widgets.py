@@ -1,4 +1,4 @@
-"""Puts today's module, style and fields into the widgets that notebooks have saved, as an execution would."""
+"""Updates the code, style and fields of the widgets saved in notebooks, as executing them would."""
 
 import nbformat
 from traitlets.utils.importstring import import_item
@@ -9,9 +9,9 @@ OF_ANY_WIDGET = {"_anywidget_id", "_esm", "_css"}
 
 
 def renew(path):
-    """Renews a notebook's saved widgets where they are old, and says whether they were.
+    """Updates a notebook's saved widgets if they are old; returns whether they were.
 
-    What a reader chose and what was computed stays; a field that is new has its default, and one that is gone goes.
+    Chosen and computed values stay. New fields get their defaults, and fields that no longer exist are removed.
     """
     notebook = nbformat.read(path, as_version=4)
     models = notebook.metadata.get("widgets", {}).get(lessons.WIDGET_STATE, {"state": {}})["state"].values()

@@ -1,9 +1,8 @@
-"""Runs lessons with fresh seeds under several instruction sets, and keeps what became of their verdicts.
+"""Runs lessons with fresh seeds on several instruction sets, and keeps their verdicts.
 
-A run is a seed and an instruction set: of the two most different sets the whole lesson, of those between only as far as
-the models that it reads. Of a claim is kept how it is decided today, its verdict in each run, and each
-figure that decides it: its value while all runs agree, `VARIES` once two differ. Of a model that the lesson reads, what
-it had learned in each run.
+A run has a seed and an instruction set. The two most different sets run the whole lesson. Those in between stop after
+the models that the lesson reads. For each claim it keeps the conditions, the verdict in each run, and each deciding
+figure: its value while all runs agree, then `VARIES`. For each model it keeps the share that it learned in each run.
 """
 
 import random
@@ -22,7 +21,7 @@ from course_lib.files import DATA, read_json, write_json
 
 FILE = DATA / "seeds.json"
 VARIES = "varies"
-# What a processor may lack, from the plainest to the one with most; a library takes the best it is allowed.
+# From the plainest set to the richest; a library uses the best that the processor has and these variables allow.
 SETS = {
     "plain": {
         "ATEN_CPU_CAPABILITY": "default", "MKL_ENABLE_INSTRUCTIONS": "SSE4_2", "ONEDNN_MAX_CPU_ISA": "SSE41",
@@ -35,20 +34,20 @@ SETS = {
 
 
 def here() -> list[str]:
-    """The sets that this processor has; on one that is not of the x86 family, none can be chosen."""
+    """Returns the sets of this processor; one outside the x86 family has none to choose from."""
     best = torch.backends.cpu.get_cpu_capability()
     names = list(SETS)
     return names[: names.index(best) + 1] if best in SETS else ["plain"] if best == "DEFAULT" else []
 
 
 def kept() -> dict:
-    """By lesson: its `runs`; by claim `conditions`, `verdicts` and `figures`; by model `at_least` and `shares`."""
+    """Returns by lesson `runs`, `claims` (`conditions`, `verdicts`, `figures`), `models` (`at_least`, `shares`)."""
     return read_json(FILE)
 
 
 @dataclass(frozen=True)
 class Run:
-    """One run of a lesson: what it is called, its seed, the instruction set's variables, how many cells of it."""
+    """Describes one run of a lesson: name, seed, the instruction set's variables, and the number of cells to run."""
 
     name: str
     seed: str
@@ -56,14 +55,14 @@ class Run:
     cells: int | None = None
 
     def lesson(self, path: Path):
-        """The notebook, as far as it is to be run."""
+        """Returns the notebook up to the last cell of this run."""
         notebook = nbformat.read(path, as_version=4)
         notebook.cells = notebook.cells[: self.cells]
         return notebook
 
 
 def still_to_run(path: Path, seeds: int) -> list[Run]:
-    """What is to be run for so many seeds; seeds that were tried before count, and what was run is not among it."""
+    """Returns the runs still missing for so many seeds. Seeds tried before count, too."""
     runs = kept().get(name_of(path), {}).get("runs", [])
     drawn = list(dict.fromkeys(run.split()[0] for run in runs))
     drawn += [str(random.randrange(10**4, 10**6)) for _ in range(seeds - len(drawn))]
@@ -79,16 +78,16 @@ def still_to_run(path: Path, seeds: int) -> list[Run]:
 
 
 def as_far_as_models(path: Path) -> int:
-    """How many cells it takes to train all models that a lesson reads; 0 if it reads none."""
+    """Returns the number of cells up to the last model that a lesson reads; 0 if it reads none."""
     cells = nbformat.read(path, as_version=4).cells
     reading = [place for place, cell in enumerate(cells, start=1) if shown_as(trained.MIME, {"cells": [cell]})]
     return max(reading, default=0)
 
 
 def keep(path: Path, run: Run, notebook) -> None:
-    """Adds what became of a lesson's verdicts and models in a run; `notebook` is None if a cell raised.
+    """Adds a run's verdicts and models; `notebook` is None if a cell raised.
 
-    What a claim got under other conditions than today's is dropped.
+    Verdicts under conditions other than today's are dropped.
     """
     before = kept().get(name_of(path), {"runs": [], "claims": {}, "models": {}})
     notebook = notebook or {"cells": []}
@@ -125,7 +124,7 @@ def _agreed(before: Mapping, name: str, value):
 
 
 def same(record: Mapping, entry: Mapping | None) -> str:
-    """How many of the runs under today's conditions gave this verdict; or that none can change it, and why."""
+    """Returns how many runs under today's conditions gave this verdict, or why no run can change it."""
     if rests_on(record) != "this run":
         return rests_on(record)
     if entry is None or entry["conditions"] != [record["as_said"], record["within"]]:
@@ -135,7 +134,7 @@ def same(record: Mapping, entry: Mapping | None) -> str:
 
 
 def agreement(path: Path) -> str:
-    """A line for each verdict of a lesson that a run can change, and for each model that it reads."""
+    """Returns a line for each verdict of a lesson that a run can change, and for each model that it reads."""
     lines = []
     for box in boxes(nbformat.read(path, as_version=4)):
         entry = kept().get(name_of(path), {}).get("claims", {}).get(box["id"])

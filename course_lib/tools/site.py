@@ -1,6 +1,6 @@
-"""Makes the course's site: executed lessons, exercises, glossary, ledger of claims, and the library's reference.
+"""Builds the course's site: executed lessons, exercises, glossary, ledger of claims, and the library's reference.
 
-Sphinx builds it from a folder of copies, in which links lead where they lead on the site.
+Sphinx builds it from a folder of copies, whose links are adapted to the site.
 """
 
 import copy
@@ -27,9 +27,9 @@ from course_lib.widgets import Translator
 
 SOURCE = web.BUILD / "site-source"
 FOLDER = web.BUILD / "site"
-# Where a lesson can be started: an address with {path} in place of the notebook's, in one of these variables.
+# Where a lesson can be started: each variable holds an address with {path} for the notebook's path.
 LAUNCH = {"COURSE_BINDER": "Binder", "COURSE_JUPYTERHUB": "JupyterHub"}
-ADDRESS = "COURSE_SITE"  # the variable that holds the address at which the site is published
+ADDRESS = "COURSE_SITE"  # the variable that holds the address of the published site
 SENTENCE = (
     "A course from the recurrent network to the Transformer and on to language models. It tests what people say about "
     "attention, with experiments that you can move, run and change."
@@ -49,18 +49,18 @@ WHAT_HAPPENS = re.compile(r"<p><strong>What happens\.</strong>\s*(.+?)</p>", re.
 
 
 def build():
-    """Builds the site anew and returns its first page; ends with what is wrong if there is a warning or a dead link."""
+    """Rebuilds the site and returns its first page. Exits with the faults if there is a warning or a dead link."""
     print(f"Making the site from {len(pages())} files.", flush=True)
     assemble()
     shutil.rmtree(FOLDER, ignore_errors=True)
     options = ["-W", "--keep-going", "-q", "-j", "auto", "-d", str(SOURCE / "_doctrees")]
     if sphinx(["-b", "html", *options, str(SOURCE), str(FOLDER)]):
-        raise SystemExit("Sphinx has found the faults above; the site is not to be published.")
+        raise SystemExit("Sphinx found the faults above. Fix them before you publish the site.")
     if slides.FOLDER.is_dir():
         shutil.copytree(slides.FOLDER, FOLDER / "slides")
     write_terms(FOLDER)
     if dead := list(dead_links(FOLDER)):
-        raise SystemExit("\n".join(["These links of the site lead nowhere:", *dead]))
+        raise SystemExit("\n".join(["These links on the site are dead:", *dead]))
     return FOLDER / "index.html"
 
 
@@ -68,7 +68,7 @@ def build():
 
 
 def assemble():
-    """Fills SOURCE with what Sphinx reads."""
+    """Fills SOURCE with the files that Sphinx reads."""
     shutil.rmtree(SOURCE, ignore_errors=True)
     shutil.copytree(DATA / "site", SOURCE)
     web.copy(web.MATHJAX, SOURCE / "_static")
@@ -93,21 +93,21 @@ def assemble():
         (SOURCE / "api" / f"{module}.rst").write_text(text, encoding="utf-8")
 
 
-@functools.cache  # each link asks
+@functools.cache  # called for every link
 def pages():
-    """The files of the repository that are pages of the site."""
+    """Returns the files of the repository that are pages of the site."""
     texts = [*sorted(glossary.FOLDER.glob("*.md")), ROOT / "INSTRUCTORS.md", ROOT / "LECTURERS.md"]
     exercises = sorted((lessons.NOTEBOOKS / "exercises").glob("*.ipynb"))
     return (*lessons.find(), *exercises, *texts)
 
 
 def on_site(file):
-    """Where a file of the repository is in SOURCE."""
+    """Returns a repository file's path in SOURCE."""
     return Path(str(file.relative_to(ROOT)).replace("README.md", "index.md"))
 
 
 def page(file):
-    """A file's text, as it stands on the site."""
+    """Returns a file's text as on the site."""
     if file == glossary.FOLDER / "claims.md":
         return links(cards.ledger(verdicts()), file)
     if file.suffix == ".md":
@@ -121,7 +121,7 @@ def page(file):
 
 
 def lesson(notebook, file):
-    """A lesson without its notes; each code cell has a name by which it can be linked to."""
+    """Returns a lesson without its notes, with an anchor for each code cell."""
     cells = []
     for cell in notebook.cells:
         if cell.cell_type == "code":
@@ -135,8 +135,11 @@ def lesson(notebook, file):
 
 
 def open_with_explorer(notebook, beside):
-    """Splits a lesson's first cell behind the question: there stands what is beside the lesson, and before that an
-    explorer, if a cell is marked as the `opening`, with the words of that mark. It keeps its place in the text, too."""
+    """Splits a lesson's first cell after the question, and inserts the links that belong to the lesson.
+
+    If a cell is marked as the `opening`, its explorer comes before them with the mark's words. The cell stays in the
+    text, too.
+    """
     title, question, *rest = notebook.cells[0].source.split("\n\n", 2)
     notebook.cells[0].source = f"{title}\n\n{question}"
     opening = []
@@ -150,7 +153,7 @@ def open_with_explorer(notebook, beside):
 
 
 def dress(cell):
-    """Tells MyST-NB what is folded and what a picture says; takes out what it cannot show."""
+    """Tells MyST-NB which source is folded and the pictures' alt texts; removes what it can't show."""
     if lessons.is_folded(cell):
         cell.metadata.setdefault("tags", []).append("hide-input")
     for picture in pictures(cell):
@@ -161,7 +164,7 @@ def dress(cell):
 
 
 def exercises(notebook):
-    """The exercises as learners get them."""
+    """Returns the exercises as learners get them."""
     workbook.student_version(notebook)
     title, _, rest = notebook.cells[0].source.partition("\n")
     notebook.cells[0].source = f"{title}\n\n:::{{note}}\n{TO_DO}\n:::\n\n{rest}"
@@ -169,30 +172,30 @@ def exercises(notebook):
 
 
 def pictures(cell):
-    """What the outputs of a cell say of each picture: in `alt` to those who do not see it."""
+    """Yields the metadata of each picture in a cell's outputs, with its alt text."""
     for output in cell.get("outputs", []):
         if "image/png" in output.get("data", {}):
             yield {"invertible": False, **output.metadata["image/png"]}
 
 
 def look(picture):
-    """The class that says how a picture is shown in the dark."""
+    """Returns the class for a picture in dark mode."""
     return "invertible" if picture["invertible"] else "dimmable"
 
 
 def slug(title):
-    """A heading's name in a link, as JupyterLab makes it; a claim's is its id."""
+    """Returns a heading's name in a link, as JupyterLab makes it, or a claim's id."""
     claim = re.search(r" \(([A-Z]\d+)\)$", title)
     return claim[1] if claim else title.replace(" ", "-")
 
 
 def anchor(file, cell):
-    """The name of a lesson's cell among all names of the site."""
+    """Returns a name for a lesson's cell that is unique on the site."""
     return f"cell-{file.name[:2]}-{cell}"
 
 
 def links(text, file):
-    """A page's Markdown: links to cells by their anchors, and no links to files that the site does not have."""
+    """Returns a page's Markdown with links to cells by their anchors, and no links to files outside the site."""
 
     def seen_from_site(link):
         words, target = link.groups()
@@ -211,7 +214,7 @@ def links(text, file):
 
 
 def about(number, title, stem, computed):
-    """What the first page says of a lesson."""
+    """Returns what the first page says about a lesson."""
     first = nbformat.read(lessons.NOTEBOOKS / f"{stem}.ipynb", as_version=4).cells[0].source
     return {
         "number": number, "title": title, "stem": stem, "computed": computed, "picture": main_picture(stem),
@@ -221,7 +224,7 @@ def about(number, title, stem, computed):
 
 
 def main_picture(stem):
-    """What the cell that is tagged `main-figure` says of its picture, and how that is shown."""
+    """Returns the alt text of the lesson's main figure, and its class for dark mode."""
     cells = nbformat.read(lessons.NOTEBOOKS / f"{stem}.ipynb", as_version=4).cells
     (cell,) = [cell for cell in cells if "main-figure" in cell.metadata.get("tags", [])]
     picture = next(pictures(cell))
@@ -229,7 +232,7 @@ def main_picture(stem):
 
 
 def translator():
-    """What the first page has one move: the Transformer of lesson 6, at work."""
+    """Returns the first page's explorer, the Transformer of lesson 6."""
     explorer = Translator(
         "trained_transformer",
         TRANSLATED,
@@ -247,7 +250,7 @@ def has_exercises(stem):
 
 
 def beside(stem, up):
-    """Links to what belongs to a lesson, for a page from which `up` leads to the site's first folder."""
+    """Yields links to what belongs to a lesson; `up` leads from the page to the site's top folder."""
     if (slides.FOLDER / f"{stem}.slides.html").exists():
         yield f'<a href="{up}slides/{stem}.slides.html">Slides</a>'
     if has_exercises(stem):
@@ -262,7 +265,7 @@ def beside(stem, up):
 
 
 def draw_shares(told, folder):
-    """Draws a picture for the first page, for each lesson and for the claims."""
+    """Draws a picture for the first page, each lesson and the claims."""
     folder.mkdir()
     images = lessons.NOTEBOOKS / "images"
     cards.share_picture(folder / "index.png", cards.COURSE, SENTENCE, images / f"{told[2]['stem']}.png")
@@ -277,7 +280,7 @@ def draw_shares(told, folder):
 
 
 def preview(context):
-    """The tags by which others show a link to a page: title, text and picture."""
+    """Returns the tags for a page's link previews: title, text and picture."""
     page, body = context["pagename"], context.get("body", "")
     text = WHAT_HAPPENS.search(body) or PARAGRAPH.search(body)
     plain = html.unescape(re.sub(r"<[^>]+>|\\[()]", "", text[1] if text else SENTENCE))
@@ -305,17 +308,17 @@ def preview(context):
 
 
 def mend(context):
-    """Takes out of a page's body what screen readers stumble over; adds its preview. Sphinx calls it for each page."""
+    """Removes what confuses screen readers from a page, and adds its preview. Sphinx calls it for each page."""
     context["metatags"] = context.get("metatags", "") + preview(context)
     if "body" in context:
         # A long signature is a list of definitions without terms.
         body = SIGNATURE.sub(lambda found: re.sub(r"(</?)d[ld]\b", r"\1span", found[0]), context["body"])
-        # A folded cell's own words are what it is called.
+        # Let a folded cell's own words be its label.
         context["body"] = body.replace('<summary aria-label="Toggle hidden content">', "<summary>")
 
 
 def write_terms(folder):
-    """Writes what the cards show that rest on links to terms: each entry's first paragraph, as Sphinx has set it."""
+    """Writes the texts for the cards over links to terms: each entry's first paragraph, as Sphinx rendered it."""
     terms = {}
     for name, entry in glossary.entries().items():
         text = WHAT_HAPPENS.search((folder / "glossary" / f"{name}.html").read_text(encoding="utf-8"))[1]
@@ -325,7 +328,7 @@ def write_terms(folder):
 
 
 class Links(HTMLParser):
-    """What a page links to, and the names by which one can link into it."""
+    """Collects a page's link targets and its anchors."""
 
     def __init__(self, file):
         super().__init__()
@@ -341,12 +344,12 @@ class Links(HTMLParser):
 
 
 def built_pages(folder):
-    """Every page of a built site but the decks."""
+    """Returns the pages of a built site, except the decks."""
     return [file for file in sorted(folder.rglob("*.html")) if file.relative_to(folder).parts[0] != "slides"]
 
 
 def dead_links(folder):
-    """Each link within the site whose file, or whose place in the file, does not exist."""
+    """Yields each link within the site whose file or anchor does not exist."""
     folder = folder.resolve()
     found = {file: Links(file) for file in built_pages(folder)}
     for file, page in found.items():

@@ -1,4 +1,4 @@
-"""Makes a reveal.js deck of each lesson: slides from the cells' slide types, everything beside them, no network."""
+"""Builds a reveal.js deck of each lesson from the cells' slide types, with all it loads, so it needs no network."""
 
 import re
 import shutil
@@ -16,7 +16,7 @@ LINK = re.compile(r'<a\b[^>]*\bhref="(?!#|https?:)[^"]*"[^>]*>(.*?)</a>', re.DOT
 
 
 class Lecture(Preprocessor):
-    """Leaves what is projected: no skipped cell, no folded source, only the lines that matter; adds the time plan."""
+    """Keeps what is projected: no skipped cells, no folded source, only the lines that matter. Adds the time plan."""
 
     def preprocess(self, nb, resources):
         """Called by nbconvert."""
@@ -39,7 +39,7 @@ class Lecture(Preprocessor):
 
 
 def title_picture(notebook):
-    """The lesson's main figure once more, for its first slide; no cell if it has none."""
+    """Returns the lesson's main figure in a cell for the first slide, or no cell if there is none."""
     for cell in notebook.cells:
         if "main-figure" in cell.metadata.get("tags", []):
             shown = [output for output in cell.outputs if "image/png" in output.get("data", {})]
@@ -49,7 +49,7 @@ def title_picture(notebook):
 
 
 def notes_first(cells):
-    """Each slide's notes right behind its first cell; within a fragment the speaker view would show them late."""
+    """Moves each slide's notes right after its first cell. Inside a fragment, the speaker view would show them late."""
     ordered, place = [], 0
     for cell in cells:
         if lessons.slide_type(cell) in ("slide", "subslide"):
@@ -63,11 +63,13 @@ def notes_first(cells):
 
 
 def only_lines(cell):
-    """The lines that `slide_lines` names, as [first, last] pairs counted from 1, with # … where some are left out."""
+    """Returns the lines in `slide_lines`, [first, last] pairs counted from 1, with # … for lines left out."""
     lines, shown, before = cell.source.splitlines(), [], 0
     for first, last in cell.metadata["slide_lines"]:
         if not before < first <= last <= len(lines):
-            raise ValueError(f"cell {cell.id!r}: its lines {first} to {last} are not in order within 1 to {len(lines)}")
+            raise ValueError(
+                f"cell {cell.id!r}: slide_lines has {first} to {last}, not in order within 1 to {len(lines)}"
+            )
         if first > before + 1:
             shown.append(re.match(" *", lines[first - 1])[0] + "# …")
         shown += lines[first - 1 : last]
@@ -76,7 +78,7 @@ def only_lines(cell):
 
 
 def time_plan(notebook):
-    """For each slide: the minute at which it begins, its title, and the minutes that its notes give it."""
+    """Returns for each slide the minute at which it begins, its title, and the minutes from its notes."""
     plan = []
     for cell in notebook.cells:
         if lessons.slide_type(cell) == "slide":
@@ -88,7 +90,7 @@ def time_plan(notebook):
 
 
 def build(names=(), folder=FOLDER):
-    """Writes the decks of the lessons (all, or those named) and what they load; returns the files of the decks."""
+    """Writes the decks of all or the named lessons, and what they load; returns the files of the decks."""
     assets = folder / "assets"
     web.copy(web.MATHJAX, assets)
     web.copy({"reveal.js/dist": "reveal/dist", "reveal.js/plugin/notes": "reveal/plugin/notes"}, assets)
@@ -107,5 +109,5 @@ def build(names=(), folder=FOLDER):
     for path in lessons.find(names):
         page, _ = exporter.from_notebook_node(nbformat.read(path, as_version=4), {"metadata": {"name": path.stem}})
         decks.append(folder / f"{path.stem}.slides.html")
-        decks[-1].write_text(LINK.sub(r"\1", page), encoding="utf-8")  # a deck travels without the files linked to
+        decks[-1].write_text(LINK.sub(r"\1", page), encoding="utf-8")  # a deck is copied without the linked files
     return decks

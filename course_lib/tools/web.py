@@ -1,4 +1,4 @@
-"""What lies beside pages: copies of the front-end packages, which npm fetches, and scripts of the models in pages."""
+"""Copies what pages load: the front-end packages that npm installs, and the scripts of the models in pages."""
 
 import shutil
 
@@ -16,7 +16,7 @@ MATHJAX = {
 
 
 def copy(files, folder):
-    """Copies files and folders of the packages: from the path within node_modules to the name in `folder`."""
+    """Copies files and folders of the packages; `files` maps paths in node_modules to names in `folder`."""
     for source, name in files.items():
         to = folder / name
         to.parent.mkdir(parents=True, exist_ok=True)
@@ -27,7 +27,7 @@ def copy(files, folder):
 
 
 def write_models():
-    """Writes the scripts of the models that run in a page where JupyterLab finds them, unless they are there."""
+    """Writes the scripts of the in-page models where JupyterLab finds them, unless they are up to date."""
     for model in MODELS:
         file, stamp = SCRIPTS / f"{model.name}.js", model.stamp()
         if not file.exists() or not file.read_text(encoding="utf-8").startswith(stamp):
@@ -36,7 +36,7 @@ def write_models():
 
 
 def copy_models(folder):
-    """Puts these scripts beside the pages of a deck or a site."""
+    """Copies these scripts next to the pages of a deck or site."""
     write_models()
     beside_pages = folder / SCRIPTS.name
     beside_pages.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Makes the learner's workbook: lessons without outputs, exercises with blanks; what a learner has changed stays."""
+"""Makes the learner's workbook: lessons without outputs, exercises with blanks. A learner's changes stay."""
 
 import ast
 import hashlib
@@ -12,18 +12,18 @@ from course_lib.tools import lessons
 
 FOLDER = ROOT / "workbook"
 START = "start.md"
-VERSIONS = ".versions.json"  # by file: a hash of what was last put there
-SOLUTION, HIDDEN_TESTS = "SOLUTION", "HIDDEN TESTS"  # what the marks ### BEGIN and ### END enclose
+VERSIONS = ".versions.json"  # by file, a hash of what was last written there
+SOLUTION, HIDDEN_TESTS = "SOLUTION", "HIDDEN TESTS"  # between the marks ### BEGIN and ### END
 
 
 def make(folder=None):
-    """Puts lessons, exercises and the start page into the workbook.
+    """Copies lessons, exercises and the start page into the workbook.
 
-    Where the original of a file has changed since, the newer version is put beside it. Only a file that is still as it
-    was put there is renewed itself: that loses nothing.
+    If an original has changed since, an unchanged copy is updated. A copy that the learner has changed stays, and the
+    newer version is written next to it.
 
     Returns:
-        names of what is new, of what is renewed, and of what was put beside a learner's file.
+        names of new files, of updated files, and of files written next to a learner's.
     """
     folder = folder or FOLDER
     kept = folder / VERSIONS
@@ -45,7 +45,7 @@ def make(folder=None):
         versions[name] = _version(text)
     write_json(kept, versions)
     if START in renewed:
-        from course_lib import checks  # with torch, which starting the lab can do without
+        from course_lib import checks  # loads torch, which starting the lab doesn't need
 
         checks.record.show(folder, checks.lessons())
     return new, renewed, newer
@@ -56,7 +56,7 @@ def _version(text):
 
 
 def _is_as_put(file, version, newer):
-    """Whether a file is that version; of the start page, but for what the checks write there."""
+    """Returns whether a file is that version. On the start page, what the checks write doesn't count."""
     text = file.read_text(encoding="utf-8", errors="replace")
     if file.name == START:
         from course_lib.checks.record import HEADLINE, TABLE
@@ -68,14 +68,14 @@ def _is_as_put(file, version, newer):
 
 
 def _beside(file):
-    """A name for a newer version that no file has yet."""
+    """Returns a free file name for a newer version."""
     numbers = ["", *(f"_{number}" for number in range(2, 1000))]
     names = (file.with_name(f"{file.stem}_newer{number}{file.suffix}") for number in numbers)
     return next(name for name in names if not name.exists())
 
 
 def contents():
-    """Every file of a fresh workbook: its name in it, and its text."""
+    """Yields the name and text of every file in a fresh workbook."""
     yield "progress.json", "{}\n"
     yield START, (lessons.NOTEBOOKS / START).read_text(encoding="utf-8")
     for path in lessons.find():
@@ -85,16 +85,16 @@ def contents():
 
 
 def learner_version(notebook):
-    """The lesson with nothing run, and without the lecturer's notes."""
+    """Returns the lesson without outputs and without the lecturer's notes."""
     notebook.cells = [cell for cell in notebook.cells if lessons.slide_type(cell) != "notes"]
     for cell in notebook.cells:
-        if lessons.slide_type(cell) == "-":  # a mark that JupyterLab's decks take for "not on any slide"
+        if lessons.slide_type(cell) == "-":  # JupyterLab's decks take this mark for "not on any slide"
             cell.metadata.pop("slideshow", None)
     return without_outputs(notebook)
 
 
 def without_outputs(notebook):
-    """The notebook with nothing run and no widget saved."""
+    """Returns the notebook without outputs and saved widgets."""
     notebook.metadata.pop("widgets", None)
     for cell in notebook.cells:
         if cell.cell_type == "code":
@@ -103,7 +103,7 @@ def without_outputs(notebook):
 
 
 def student_version(notebook):
-    """The notebook with a blank in place of each solution, and without hidden tests; nbgrader's marks tell where."""
+    """Returns the notebook with a blank for each solution and without hidden tests, found by nbgrader's marks."""
     for cell in without_outputs(notebook).cells:
         clear(cell, SOLUTION)
         clear(cell, HIDDEN_TESTS)
@@ -111,7 +111,7 @@ def student_version(notebook):
 
 
 def clear(cell, kind):
-    """Puts blanks in place of a cell's solutions, or takes its hidden tests out."""
+    """Replaces a cell's solutions with blanks, or removes its hidden tests."""
     region = rf"^([ \t]*)### BEGIN {kind}$.*?^[ \t]*### END {kind}$\n?"
     blank = _blank if kind == SOLUTION else ""
     cell.source = re.sub(region, blank, cell.source, flags=re.MULTILINE | re.DOTALL).rstrip("\n")
@@ -120,7 +120,7 @@ def clear(cell, kind):
 
 
 def _blank(region):
-    """What stands in the region's place: for values that are asked for, `name = ...`; else the line that says so."""
+    """Returns the region's blank: `name = ...` for values, otherwise a line that says where to write code."""
     indent = region[1]
     statements = ast.parse(textwrap.dedent("".join(region[0].splitlines(keepends=True)[1:-1]))).body
     if not indent and all(isinstance(statement, ast.Assign) for statement in statements):

@@ -36,7 +36,7 @@ COLUMNS = 6
 
 @pytest.fixture(scope="session")
 def decks(tmp_path_factory):
-    """The decks by the name of their lesson, made anew."""
+    """The decks by the name of their lesson, freshly built."""
     made = slides.build(folder=tmp_path_factory.mktemp("slides"))
     return dict(zip([path.stem for path in lessons.find()], made, strict=True))
 

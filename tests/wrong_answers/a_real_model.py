@@ -55,13 +55,13 @@ def next_without_an_end(word, known):
 kept_pieces = []
 
 
-@wrong("split_word", "what it has returned changes when it is called again")
+@wrong("split_word", "an earlier result changes in a later call")
 def one_list_for_all(word, known):
     kept_pieces[:] = as_in_bert(word, known)
     return kept_pieces
 
 
-@wrong("split_word", "it calls course_lib.word_pieces, which is not to be used")
+@wrong("split_word", "it calls course_lib.word_pieces, which isn't allowed here")
 def by_the_library(word, known):
     from course_lib.word_pieces import WordPieces
 
@@ -130,7 +130,7 @@ def filled_with_infinity(states, mask):
     return (states.masked_fill(~mask[:, :, None], -torch.inf) * mask[:, :, None]).sum(1) / mask.sum(1)[:, None]
 
 
-@wrong("sentence_vector", "it calls course_lib.pretrained, which is not to be used")
+@wrong("sentence_vector", "it calls course_lib.pretrained, which isn't allowed here")
 def with_the_library(states, mask):
     from course_lib.pretrained import mean_pooled
 
@@ -189,7 +189,7 @@ def query_as_a_row(query, vectors, k):
     return (F.normalize(vectors, dim=1) @ F.normalize(query, dim=1)).topk(k).indices
 
 
-@wrong("nearest", "the entries are right, in another order")
+@wrong("nearest", "the entries are right, but in the wrong order")
 def two_digits(query, vectors, k):
     cosines = [round(float(query @ v / (query.norm() * v.norm())), 2) for v in vectors]
     return sorted(range(len(cosines)), key=lambda row: cosines[row], reverse=True)[:k]
@@ -312,7 +312,7 @@ def merged_in_place(weight, down, up, alpha):
 
 @wrong(
     "merged",
-    "its arguments stand in another order: (weight, up, down, alpha), and the text has (weight, down, up, alpha)",
+    "its arguments are in the wrong order: (weight, up, down, alpha), but the text has (weight, down, up, alpha)",
 )
 def other_names(weight, up, down, alpha):
     return weight + alpha / len(down) * up @ down
@@ -407,7 +407,7 @@ def eight_numbers_typed(model, sentences):
     return found
 
 
-@wrong("embed", "it raises ValueError: your function changes the model, which others use after it: leave it as it is")
+@wrong("embed", "it raises ValueError: your function changes the model, which others use afterwards: leave it as it is")
 def model_in_training(model, sentences):
     model.train()
     for part in model.modules():
@@ -474,7 +474,7 @@ def split_shortest_piece_first(word, known):
     return pieces
 
 
-@wrong("split_word", "[UNK] stands for the rest alone")
+@wrong("split_word", "[UNK] replaces only the rest")
 def split_keeps_what_was_known(word, known):
     pieces, start = [], 0
     while start < len(word):
@@ -506,17 +506,17 @@ def split_without_the_marks(word, known):
     return pieces
 
 
-@wrong("sentence_vector", "the sum of the own tokens is divided by all places")
+@wrong("sentence_vector", "the sum over the tokens is divided by the number of all positions")
 def vector_mean_over_all_places(states, mask):
     return (states * mask[:, :, None]).mean(dim=1)
 
 
-@wrong("sentence_vector", "the first token stands for the sentence")
+@wrong("sentence_vector", "the first token's state is returned, not the mean")
 def vector_of_the_first_token(states, mask):
     return states[:, 0]
 
 
-@wrong("sentence_vector", "the first places are taken, as many as the mask counts")
+@wrong("sentence_vector", "the first positions are used, as many as the mask counts")
 def vector_first_n_places(states, mask):
     out = []
     for b in range(len(states)):
@@ -525,7 +525,7 @@ def vector_first_n_places(states, mask):
     return torch.stack(out)
 
 
-@wrong("nearest", "the dot product is taken, not the cosine")
+@wrong("nearest", "the dot product is used, not the cosine")
 def nearest_by_dot_product(query, vectors, k):
     return (vectors @ query).topk(k).indices.tolist()
 
@@ -536,7 +536,7 @@ def nearest_farthest_first(query, vectors, k):
     return cosines.argsort()[:k].tolist()
 
 
-@wrong("nearest", "the cosines come out, not the numbers")
+@wrong("nearest", "the cosines are returned, not the numbers")
 def nearest_the_cosines_themselves(query, vectors, k):
     cosines = F.normalize(vectors, dim=1) @ F.normalize(query, dim=0)
     return cosines.sort(descending=True).values[:k].tolist()
@@ -548,7 +548,7 @@ def unpacked_not_transposed(weight, bias):
     return [(weight[:, i * d : (i + 1) * d], bias[i * d : (i + 1) * d]) for i in range(3)]
 
 
-@wrong("unpacked", "it is reshaped, not transposed")
+@wrong("unpacked", "the matrix is reshaped, not transposed")
 def unpacked_reshaped(weight, bias):
     d = len(weight)
     parts = weight.reshape(3, d, d)
@@ -584,7 +584,7 @@ def embed_mask_only_in_the_model(model, sentences):
     return states.mean(1)
 
 
-@wrong("embed", "the sum of the own words is divided by all places")
+@wrong("embed", "the sum over the words is divided by the number of all positions")
 def embed_padding_states_zeroed_but_all_counted(model, sentences):
     n = max(map(len, sentences))
     words = torch.zeros(len(sentences), n, dtype=torch.long)
@@ -595,7 +595,7 @@ def embed_padding_states_zeroed_but_all_counted(model, sentences):
     return (states * own.unsqueeze(-1)).sum(1) / n
 
 
-@wrong("embed", "the vectors stand in another order than the sentences")
+@wrong("embed", "the vectors are in another order than the sentences")
 def embed_sorted_by_length(model, sentences):
     out = []
     for s in sorted(sentences, key=len):
@@ -605,11 +605,11 @@ def embed_sorted_by_length(model, sentences):
 
 
 wrong_value("adjusted_numbers", 6 * 4 * (384 + 384), "only A or only B is counted, or only the query or the value")
-wrong_value("adjusted_numbers", 6 * 2 * 8 * (384 + 384), "that is twice as many")
+wrong_value("adjusted_numbers", 6 * 2 * 8 * (384 + 384), "the count is twice as large as it should be")
 wrong_value("adjusted_numbers", 6 * 2 * 384 * 384, "all numbers of the matrices are counted")
 
 
-@wrong("split_word", "pieces are looked up without ##, and come out without it")
+@wrong("split_word", "pieces are looked up and returned without ##")
 def split_looks_up_without_marks(word, known):
     out, start = ([], 0)
     while start < len(word):
@@ -623,7 +623,7 @@ def split_looks_up_without_marks(word, known):
     return out
 
 
-@wrong("split_word", "a shorter piece is tried where the longest leads nowhere")
+@wrong("split_word", "a shorter piece is tried if the longest leads to a dead end")
 def split_gives_back(word, known):
 
     def go(rest, mark):
@@ -639,12 +639,12 @@ def split_gives_back(word, known):
     return go(word, "") or ["[UNK]"]
 
 
-@wrong("nearest", "a cosine is taken without its sign")
+@wrong("nearest", "the sign of the cosine is left out")
 def nearest_without_sign(query, vectors, k):
     return F.cosine_similarity(vectors, query[None]).abs().topk(k).indices.tolist()
 
 
-@wrong("nearest", "the distance is taken, not the cosine")
+@wrong("nearest", "the distance is used, not the cosine")
 def nearest_by_distance(query, vectors, k):
     return (vectors - query).norm(dim=1).argsort()[:k].tolist()
 
@@ -654,22 +654,22 @@ def nearest_counted_from_one(query, vectors, k):
     return [i + 1 for i in F.cosine_similarity(vectors, query[None]).topk(k).indices.tolist()]
 
 
-@wrong("merged", "the numbers that go in are taken for r")
+@wrong("merged", "the number of inputs is taken for r")
 def merged_numbers_in_for_r(weight, down, up, alpha):
     return weight + alpha / down.shape[1] * (up @ down)
 
 
-@wrong("embed", "all sentences are cut off at the shortest")
+@wrong("embed", "all sentences are cut to the length of the shortest")
 def embed_cut_at_the_shortest(model, sentences):
     n = min(len(s) for s in sentences)
     return model(torch.tensor([s[:n] for s in sentences]), None)[0].mean(1)
 
 
-@wrong("sentence_vector", "it is a sum, not a mean")
+@wrong("sentence_vector", "the result is a sum, not a mean")
 def vector_a_sum(states, mask):
     return (states * mask[:, :, None]).sum(1)
 
 
-@wrong("sentence_vector", "all sentences are thrown together")
+@wrong("sentence_vector", "all sentences are averaged together")
 def vector_all_thrown_together(states, mask):
     return states[mask].mean(0).expand(len(states), -1)

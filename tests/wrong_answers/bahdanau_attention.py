@@ -203,7 +203,7 @@ right_value("hiding_cost", 3)
 # ---- what learners wrote who saw neither solution nor bank ----
 
 
-@wrong("additive_score", "the numbers are right, but in the shape (1, 1, 1) in place of (1, 1)")
+@wrong("additive_score", "the numbers are right, but in shape (1, 1, 1) instead of (1, 1)")
 def as_in_the_lesson(query, keys, W_s, W_h, v):  # there: one sentence, every query with every key
     return torch.tanh((query @ W_s.T)[:, None] + (keys @ W_h.T)[None]) @ v
 
@@ -218,7 +218,7 @@ def keys_forgotten(query, keys, W_s, W_h, v):
     return (torch.tanh(query @ W_s.T) @ v)[:, None].expand(-1, keys.shape[1])
 
 
-@wrong("additive_score", "it calls course_lib.attention.AdditiveScore, which is not to be used")
+@wrong("additive_score", "it calls course_lib.attention.AdditiveScore, which isn't allowed here")
 def with_the_librarys_score(query, keys, W_s, W_h, v):
     score = attention.AdditiveScore(query.shape[1], keys.shape[2], len(v)).to(query.dtype)
     score.query_projection.weight.data, score.key_projection.weight.data = W_s, W_h
@@ -227,19 +227,19 @@ def with_the_librarys_score(query, keys, W_s, W_h, v):
     return score(query, score.project_keys(keys)).detach()
 
 
-@wrong("attend_to", "in result 1 of 2, the numbers are right, but in the shape (1, 1, 1) in place of (1, 1)")
+@wrong("attend_to", "in result 1 of 2, the numbers are right, but in shape (1, 1, 1) instead of (1, 1)")
 def context_keeps_its_axis(scores, states, lengths):
     weights = stable(torch.where(open_(scores, lengths), scores, -torch.inf), 1).nan_to_num(0)
     return weights[:, None] @ states, weights
 
 
-@wrong("attend_to", "in result 2 of 2, the numbers are right, but in the shape (1, 2, 1) in place of (1, 2)")
+@wrong("attend_to", "in result 2 of 2, the numbers are right, but in shape (1, 2, 1) instead of (1, 2)")
 def weights_keep_their_axis(scores, states, lengths):
     weights = scores.masked_fill(~open_(scores, lengths), -torch.inf).softmax(1).nan_to_num(0)[..., None]
     return (weights * states).sum(1), weights
 
 
-@wrong("attend_to", "it calls course_lib.masks.masked_softmax, which is not to be used")
+@wrong("attend_to", "it calls course_lib.masks.masked_softmax, which isn't allowed here")
 def with_the_librarys_softmax(scores, states, lengths):
     weights = masks.masked_softmax(scores, open_(scores, lengths))
     return mix(weights, states), weights
@@ -252,7 +252,7 @@ def exponentials_over_their_sum(scores, states, mask):
     return weights @ states, weights
 
 
-@wrong("every_step", "the results stand in each other's places")
+@wrong("every_step", "the results are in the wrong order")
 def weights_come_first(scores, states, mask):
     weights = scores.masked_fill(~mask[:, None], -torch.inf).softmax(-1)
     return weights, weights @ states
@@ -374,7 +374,7 @@ def steps_renormalised_after(scores, states, mask):
     return weights @ states, weights
 
 
-@wrong("every_step", "the results stand in each other's places")
+@wrong("every_step", "the results are in the wrong order")
 def steps_weights_first(scores, states, mask):
     weights = scores.masked_fill(~mask[:, None, :], float("-inf")).softmax(-1)
     return weights, torch.bmm(weights, states)

@@ -97,7 +97,7 @@ def only_the_first_head(x, start):
     return interleaved(x, angle_table(x, start))[0]
 
 
-@wrong("rotary", "it calls course_lib.positions, which is not to be used")
+@wrong("rotary", "it calls course_lib.positions, which isn't allowed here")
 def from_the_library(x, start):
     from course_lib.positions import RotaryPositions
 
@@ -209,13 +209,13 @@ def max_of_python(tile, other):
     return m, a * tile[1] + b * other[1], a[:, None] * tile[2] + b[:, None] * other[2]
 
 
-@wrong("merge_tiles", "the results stand in each other's places")
+@wrong("merge_tiles", "the results are in the wrong order")
 def o_before_l(tile, other):
     m, total, o = merged_in_order(tile, other)
     return m, o, total
 
 
-@wrong("merge_tiles", "the results stand in each other's places")
+@wrong("merge_tiles", "the results are in the wrong order")
 def l_before_m(tile, other):
     m, total, o = merged_in_order(tile, other)
     return total, m, o
@@ -280,7 +280,7 @@ def minus_infinity(length, width):
     return torch.zeros(length, length).masked_fill(~square(length).tril().triu(1 - width), -torch.inf)
 
 
-@wrong("window", "the numbers are right, but in the shape (1, 6, 6) in place of (6, 6)")
+@wrong("window", "the numbers are right, but in shape (1, 6, 6) instead of (6, 6)")
 def with_more_axes(length, width):
     return square(length).tril().triu(1 - width)[None]
 
@@ -359,7 +359,7 @@ def divided_by_one_at_least(S, z, query, key, value):
     return S, z, positive(query) @ S / (positive(query) @ z).clamp(min=1)
 
 
-@wrong("linear_step", "the results stand in each other's places")
+@wrong("linear_step", "the results are in the wrong order")
 def z_first(S, z, query, key, value):
     S, z, output = one_step(S, z, positive(query), positive(key), value)
     return z, S, output
@@ -435,7 +435,7 @@ def by_shape(words, layers, heads, sets, model_size, bits):
 
 
 def placed(x, start=0):
-    """Rows turned as at the places start, start + 1, …"""
+    """Rows turned as at the positions start, start + 1, …"""
     return interleaved(x[None], angle_table(x[None], start).double())[0]
 
 
@@ -479,7 +479,7 @@ right_value("known_up_to", torch.tensor([6, 12, 12, 19]))
 # ---- written from the text alone ----
 
 
-@wrong("turned", "it turns the other way")
+@wrong("turned", "the turn goes the other way")
 def turned_clockwise(pair, angle):
     x, y = pair
     return torch.stack([x * math.cos(angle) + y * math.sin(angle), y * math.cos(angle) - x * math.sin(angle)])
@@ -493,7 +493,7 @@ def turned_in_degrees(pair, angle):
     return torch.stack([x * c - y * s, x * s + y * c])
 
 
-@wrong("turned", "the second number is made of the new first one")
+@wrong("turned", "the second number is computed from the new first one")
 def turned_step_by_step_with_the_new_x(pair, angle):
     x, y = pair[0], pair[1]
     x = x * math.cos(angle) - y * math.sin(angle)
@@ -553,7 +553,7 @@ def alibi_heads_from_zero(heads, queries, keys):
     return out
 
 
-@wrong("alibi", "later keys gain")
+@wrong("alibi", "later keys get higher scores")
 def alibi_signed_distance(heads, queries, keys):
     m = 2.0 ** (-8 * torch.arange(1, heads + 1) / heads)
     i, j = torch.arange(keys - queries, keys)[:, None], torch.arange(keys)[None]
@@ -576,7 +576,7 @@ def tiles_back_to_plain_powers(tile, other):
     return m, total, o
 
 
-@wrong("merge_tiles", "o is divided by ℓ already")
+@wrong("merge_tiles", "o is already divided by ℓ")
 def tiles_divided_already(tile, other):
     (m1, l1, o1), (m2, l2, o2) = tile, other
     m = torch.maximum(m1, m2)
@@ -616,19 +616,19 @@ def reach_without_the_word_itself(width, layers):
     return (width - 1) * layers
 
 
-@wrong("reach", "the reach is multiplied by each layer")
+@wrong("reach", "each layer multiplies the reach")
 def reach_to_the_power(width, layers):
     return width**layers
 
 
-@wrong("linear_step", "it reads before the word is taken in")
+@wrong("linear_step", "the state is read before the word is added")
 def linear_reads_before_it_writes(S, z, query, key, value):
     q, k = F.elu(query) + 1, F.elu(key) + 1
     output = q @ S / (q @ z)
     return S + torch.outer(k, value), z + k, output
 
 
-@wrong("linear_step", "φ is left out of the query")
+@wrong("linear_step", "φ is not applied to the query")
 def linear_without_phi_of_query(S, z, query, key, value):
     k = F.elu(key) + 1
     S = S + k[:, None] * value[None]
@@ -656,7 +656,7 @@ def cache_bytes_per_number_whole(words, layers, heads, sets, model_size, bits):
     return 2 * words * layers * sets * model_size // heads * bytes_per_number
 
 
-@wrong("cache_bytes", "every head has keys and values of its own")
+@wrong("cache_bytes", "keys and values are counted for every head, not for every set")
 def cache_every_head(words, layers, heads, sets, model_size, bits):
     head = model_size / heads
     return 2 * words * layers * heads * head * bits / 8
@@ -670,7 +670,7 @@ def turn(x, start=0):
     return torch.stack([a * c - b * s, a * s + b * c], -1).flatten(-2)
 
 
-@wrong("write_on", "the place is mended, but values are still turned")
+@wrong("write_on", "the position is fixed, but values are still turned")
 def write_on_values_still_turned(x, past, W_q, W_k, W_v):
     place = len(past[0])
     query, key, value = turn(x @ W_q, place), turn(x @ W_k, place), turn(x @ W_v, place)
@@ -679,7 +679,7 @@ def write_on_values_still_turned(x, past, W_q, W_k, W_v):
     return scores.softmax(-1) @ values, (keys, values)
 
 
-@wrong("write_on", "every new word stands at place 0")
+@wrong("write_on", "every new word is at position 0")
 def write_on_only_values_mended(x, past, W_q, W_k, W_v):
     query, key, value = turn(x @ W_q), turn(x @ W_k), x @ W_v
     keys, values = torch.cat([past[0], key]), torch.cat([past[1], value])
@@ -687,7 +687,7 @@ def write_on_only_values_mended(x, past, W_q, W_k, W_v):
     return scores.softmax(-1) @ values, (keys, values)
 
 
-@wrong("write_on", "the new word stands one place too far")
+@wrong("write_on", "the new word is one position too late")
 def write_on_place_counted_after(x, past, W_q, W_k, W_v):
     keys = torch.cat([past[0], x @ W_k])
     values = torch.cat([past[1], x @ W_v])
@@ -698,9 +698,9 @@ def write_on_place_counted_after(x, past, W_q, W_k, W_v):
     return torch.softmax(scores, -1) @ values, (keys, values)
 
 
-wrong_value("known_up_to", [7, 13, 13, 20], "these are the first places without the name")
-wrong_value("known_up_to", [8, 16, 14, 19], "every layer leads a whole window back")
-wrong_value("known_up_to", [3, 3, 6, 19], "that is what one layer sees")
+wrong_value("known_up_to", [7, 13, 13, 20], "these are the first positions without the name")
+wrong_value("known_up_to", [8, 16, 14, 19], "every layer reaches back a whole window")
+wrong_value("known_up_to", [3, 3, 6, 19], "this is what one layer sees")
 
 
 @wrong("merge_tiles", "the exponent has the wrong sign")
@@ -724,7 +724,7 @@ def linear_relu(S, z, query, key, value):
     return (S, z, q @ S / (q @ z))
 
 
-@wrong("cache_bytes", "a set has as many numbers as the whole model")
+@wrong("cache_bytes", "a key has as many numbers as the whole vector")
 def cache_whole_vectors(words, layers, heads, sets, model_size, bits):
     return 2 * words * layers * sets * model_size * bits / 8
 

@@ -54,7 +54,7 @@ def list_of_the_caller(pieces, new):
     return pair, pieces
 
 
-@wrong("merge_step", "the order is turned round")
+@wrong("merge_step", "the order is reversed")
 def pieces_first(pieces, new):
     return after(pieces, chosen(counted(pieces)), new)[::-1]
 
@@ -178,7 +178,7 @@ def ratio_first(nats, tokens, text):
 # ---- masked_loss ----
 
 
-@wrong("masked_loss", "nothing can be trained with it")
+@wrong("masked_loss", "it can't be used for training")
 @torch.no_grad()
 def without_a_gradient(logits, words, mask):
     return with_loops(logits, words, mask)
@@ -195,7 +195,7 @@ def with_loops(logits, words, mask):
     return total / count
 
 
-@wrong("masked_loss", "nothing can be trained with it")
+@wrong("masked_loss", "it can't be used for training")
 def loss_in_numpy(logits, words, mask):
     z, words, mask = logits.double().numpy(), words.numpy(), mask.numpy()
     z = z - z.max(-1, keepdims=True)
@@ -213,7 +213,7 @@ def with_ignore_index(logits, words, mask):
 # ---- read_and_asked ----
 
 
-@wrong("read_and_asked", "it asks for the token after the next")
+@wrong("read_and_asked", "the model has to predict the token after the next")
 def windows_of_two_more(numbers, starts, length):
     windows = torch.stack([numbers[start : start + length + 2] for start in starts])
     return windows[:, :length], windows[:, 2:]
@@ -248,7 +248,7 @@ def by_places(numbers, starts, length):
 # ---- top_p ----
 
 
-@wrong("top_p", "the share is taken from 1")
+@wrong("top_p", "it keeps 1 − share in place of the share")
 def cuts_the_share_off(p, share):
     return by_hand(p, 1 - share)
 
@@ -262,7 +262,7 @@ def into_p(p, share):
     return p / p.sum(-1, keepdim=True)
 
 
-@wrong("top_p", "it calls course_lib.decoding, which is not to be used")
+@wrong("top_p", "it calls course_lib.decoding, which isn't allowed here")
 def from_the_library(p, share):
     from course_lib import decoding
 
@@ -372,27 +372,31 @@ def in_numpy(x, past, layers, codes):
 
 # ---- copied_at_18, looks_at_18 ----
 
-wrong_value("copied_at_18", [0.02, 0.05], "both fall to guessing")
-wrong_value("copied_at_18", [0.99, 0.0], "the two are swapped")
-wrong_value("copied_at_18", [0.5, 1.0], "half of it is left")
-wrong_value("copied_at_18", [0, 100], "these are percent")
+wrong_value("copied_at_18", [0.02, 0.05], "neither model copies")
+wrong_value("copied_at_18", [0.99, 0.0], "the two shares are swapped")
+wrong_value("copied_at_18", [0.5, 1.0], "half of the copy stays correct")
+wrong_value("copied_at_18", [0, 100], "these are percentages")
 wrong_value("copied_at_18", [0.01, 0.99, 1.0], "[0.01, 0.99, 1.0] has 3 of 2 entries")
 wrong_value("copied_at_18", [0.0, 0.7], "entry 2 of [0.0, 0.7] is not right")
 right_value("copied_at_18", [0.0, 1.0])
 right_value("copied_at_18", torch.tensor([0.02, 0.95]))
 
 wrong_value("looks_at_18", [0.0, 0.98, 0.61, 1.0, 0.0, 0.03], "A and B are swapped")
-wrong_value("looks_at_18", [1.0, 0.0, 0.0, 0.98, 0.03, 0.61], "A and B take turns")
-wrong_value("looks_at_18", [0.0, 1.0, 0.03, 0.98, 0.0, 0.45], "the two places of layer 2 are swapped")
-wrong_value("looks_at_18", [0.03, 1.0, 0.0, 0.61, 0.0, 0.98], "layer 1 comes first")
+wrong_value("looks_at_18", [1.0, 0.0, 0.0, 0.98, 0.03, 0.61], "the numbers of A and B alternate")
+wrong_value("looks_at_18", [0.0, 1.0, 0.03, 0.98, 0.0, 0.45], "the two numbers of layer 2 are swapped")
+wrong_value("looks_at_18", [0.03, 1.0, 0.0, 0.61, 0.0, 0.98], "the number of layer 1 comes first")
 wrong_value("looks_at_18", [0.031, 0.025, 0.0, 0.0, 0.0, 0.0], "the two layers are swapped")
-wrong_value("looks_at_18", [0.059, 0.038, 0.029, 0.038, 0.058, 0.019], "that is the mean of a whole block of the map")
-wrong_value("looks_at_18", [0.058, 0.001, 0.023, 0.058, 0.056, 0.055], "that is a single column of the map")
-wrong_value("looks_at_18", [1.0, 0.0, 0.02, 0.0, 0.0, 0.5], "that is eighteen back, where the same symbol stood")
-wrong_value("looks_at_18", [0.0, 0.0, 0.02, 0.0, 0.98, 0.47], "that is twelve back")
-wrong_value("looks_at_18", [0.007, 0.0, 0.02, 0.001, 0.002, 0.005], "every place is one too far back")
-wrong_value("looks_at_18", [0.0, 0.0, 0.339, 0.002, 0.003, 0.021], "every place is one too near")
-wrong_value("looks_at_18", [1, 0, 0, 0, 1, 0], "the third number of each model is not that of layer 1")
+wrong_value("looks_at_18", [0.059, 0.038, 0.029, 0.038, 0.058, 0.019], "this is the mean over a whole block of the map")
+wrong_value("looks_at_18", [0.058, 0.001, 0.023, 0.058, 0.056, 0.055], "this is the mean of a single column of the map")
+wrong_value(
+    "looks_at_18",
+    [1.0, 0.0, 0.02, 0.0, 0.0, 0.5],
+    "the second number of each model is from eighteen back, where the same symbol was",
+)
+wrong_value("looks_at_18", [0.0, 0.0, 0.02, 0.0, 0.98, 0.47], "the first number of each model is from twelve back")
+wrong_value("looks_at_18", [0.007, 0.0, 0.02, 0.001, 0.002, 0.005], "every position is one too far back")
+wrong_value("looks_at_18", [0.0, 0.0, 0.339, 0.002, 0.003, 0.021], "every position is one too close")
+wrong_value("looks_at_18", [1, 0, 0, 0, 1, 0], "the third number of each model isn't from layer 1")
 wrong_value("looks_at_18", (1.0, 0.0, 0.03, 1.0, 0.0, 0.03), "both models count")
 wrong_value("looks_at_18", [0.0, 0.98, 0.6, 0.0, 0.98, 0.6], "both models look")
 wrong_value("looks_at_18", [1.0, 0.0, 0.03], "these are the three numbers of A")
@@ -417,7 +421,7 @@ def replaced(tokens, pair, new):
     return out
 
 
-@wrong("merge_step", "every piece is counted once")
+@wrong("merge_step", "each piece is counted only once")
 def merge_counts_pieces_once(pieces, new):
     counts = Counter()
     for tokens, _ in pieces:
@@ -427,7 +431,7 @@ def merge_counts_pieces_once(pieces, new):
     return pair, [(replaced(tokens, pair, new), count) for tokens, count in pieces]
 
 
-@wrong("merge_step", "of equally frequent pairs the one met first is taken")
+@wrong("merge_step", "in a tie, it takes the pair it met first")
 def merge_ties_by_order_of_meeting(pieces, new):
     counts = Counter()
     for tokens, count in pieces:
@@ -437,7 +441,7 @@ def merge_ties_by_order_of_meeting(pieces, new):
     return pair, [(replaced(tokens, pair, new), count) for tokens, count in pieces]
 
 
-@wrong("merge_step", "in each piece only the first is merged")
+@wrong("merge_step", "only the first occurrence in each piece is merged")
 def merge_first_occurrence_only(pieces, new):
     counts = {}
     for tokens, count in pieces:
@@ -455,7 +459,7 @@ def merge_first_occurrence_only(pieces, new):
     return pair, after
 
 
-@wrong("encode_piece", "pairs are merged in the order in which they stand in the text")
+@wrong("encode_piece", "pairs are merged in the order of the text")
 def encode_from_the_left(tokens, merges):
     out = list(tokens)
     i = 0
@@ -485,22 +489,22 @@ def encode_one_round(tokens, merges):
     return replaced(tokens, found[0], 256 + merges.index(found[0]))
 
 
-@wrong("bits_a_character", "these are bits a byte")
+@wrong("bits_a_character", "these are bits per byte")
 def bits_of_bytes(nats, tokens, text):
     return nats * tokens / math.log(2) / len(text.encode())
 
 
-@wrong("bits_a_character", "it is multiplied by ln 2, not divided")
+@wrong("bits_a_character", "the nats are multiplied by ln 2, not divided by it")
 def bits_times_ln_2(nats, tokens, text):
     return nats * tokens * math.log(2) / len(text)
 
 
-@wrong("bits_a_character", "these are bits a token")
+@wrong("bits_a_character", "these are bits per token")
 def bits_a_token(nats, tokens, text):
     return nats / math.log(2)
 
 
-@wrong("masked_loss", "a token is asked for where only padding was read")
+@wrong("masked_loss", "a position counts although padding is read there")
 def masked_only_asked_for(logits, words, mask):
     log_p = logits[:, :-1].log_softmax(-1)
     loss = -log_p.gather(-1, words[:, 1:].unsqueeze(-1)).squeeze(-1)
@@ -508,14 +512,14 @@ def masked_only_asked_for(logits, words, mask):
     return (loss * m).sum() / m.sum()
 
 
-@wrong("masked_loss", "what does not count is set to 0, and still divided by")
+@wrong("masked_loss", "positions that don't count are set to 0, but stay in the mean")
 def masked_divides_by_all_places(logits, words, mask):
     both = mask[:, :-1] & mask[:, 1:]
     loss = F.cross_entropy(logits[:, :-1].transpose(1, 2), words[:, 1:], reduction="none")
     return (loss * both).mean()
 
 
-@wrong("masked_loss", "nothing can be trained with it")
+@wrong("masked_loss", "it can't be used for training")
 def masked_loop_with_item(logits, words, mask):
     total, count = 0.0, 0
     for b in range(len(words)):
@@ -532,13 +536,13 @@ def asked_window_one_short(numbers, starts, length):
     return windows[:, :-1], windows[:, 1:]
 
 
-@wrong("read_and_asked", "what is asked for is what is read")
+@wrong("read_and_asked", "the model has to predict what it reads")
 def asked_is_what_is_read(numbers, starts, length):
     reads = torch.stack([numbers[s : s + length] for s in starts])
     return reads, reads.clone()
 
 
-@wrong("read_and_asked", "every place is asked for the token before, which it has read")
+@wrong("read_and_asked", "every position has to predict the token before it, which has been read")
 def asked_only_exchanged(numbers, starts, length):
     windows = torch.stack([numbers[start : start + length + 1] for start in starts])
     return windows[:, 1:], windows[:, :-1]
@@ -553,7 +557,7 @@ def top_p_without_the_word_that_reaches(p, share):
     return out / out.sum(-1, keepdim=True)
 
 
-@wrong("top_p", "the numbers stay in the order of sorting")
+@wrong("top_p", "the numbers stay in sorted order")
 def top_p_left_sorted(p, share):
     down, order = p.sort(-1, descending=True)
     before = down.cumsum(-1) - down
@@ -561,13 +565,13 @@ def top_p_left_sorted(p, share):
     return down / down.sum(-1, keepdim=True)
 
 
-@wrong("top_p", "it keeps words that are likely enough alone")
+@wrong("top_p", "it keeps words that are probable enough on their own")
 def top_p_as_a_threshold(p, share):
     kept = torch.where(p >= 1 - share, p, torch.zeros_like(p))
     return kept / kept.sum(-1, keepdim=True)
 
 
-@wrong("go_on", "the new tokens stand at place 0 again")
+@wrong("go_on", "the new tokens start at position 0 again")
 def go_on_codes_from_zero(x, past, layers, codes):
     s, m = past[0][0].shape[0], x.shape[0]
     x = x + codes[:m]
@@ -596,7 +600,7 @@ def go_on_prompt_sees_what_comes(x, past, layers, codes):
     return x, new_past
 
 
-@wrong("go_on", "the residual is forgotten")
+@wrong("go_on", "the residual is left out")
 def go_on_without_the_residual(x, past, layers, codes):
     s, m = past[0][0].shape[0], x.shape[0]
     x = x + codes[s : s + m]
@@ -611,12 +615,12 @@ def go_on_without_the_residual(x, past, layers, codes):
     return x, new_past
 
 
-wrong_value("copied_at_18", [1.0, 1.0], "both go on copying")
-wrong_value("copied_at_18", [1.0, 0.0], "the two are swapped")
+wrong_value("copied_at_18", [1.0, 1.0], "both models copy")
+wrong_value("copied_at_18", [1.0, 0.0], "the two shares are swapped")
 wrong_value("looks_at_18", [0.9, 0.0, 0.0], "these are the three numbers of A")
 
 
-@wrong("merge_step", "a pair counts once in a piece, however often it stands there")
+@wrong("merge_step", "a pair counts once per piece, however often it occurs there")
 def merge_pair_once_a_piece(pieces, new):
     c = Counter()
     for t, k in pieces:
@@ -637,7 +641,7 @@ def merge_pair_once_a_piece(pieces, new):
     return (best, after)
 
 
-@wrong("merge_step", "of equally frequent pairs the larger is taken")
+@wrong("merge_step", "in a tie, it takes the larger pair")
 def merge_ties_to_the_larger(pieces, new):
     c = Counter()
     for t, k in pieces:
@@ -658,7 +662,7 @@ def merge_ties_to_the_larger(pieces, new):
     return (best, after)
 
 
-@wrong("masked_loss", "it is the mean of the texts' means")
+@wrong("masked_loss", "it returns the mean of the texts' means")
 def masked_mean_of_text_means(logits, words, mask):
     losses = F.cross_entropy(logits[:, :-1].transpose(1, 2), words[:, 1:], reduction="none")
     per = []
@@ -668,7 +672,7 @@ def masked_mean_of_text_means(logits, words, mask):
     return torch.stack(per).mean()
 
 
-@wrong("top_p", "a word is kept although the share is reached before it")
+@wrong("top_p", "a word is kept although the words before it reach the share")
 def top_p_one_more_at_the_share(p, share):
     d, o = p.sort(-1, descending=True)
     k = d.cumsum(-1) - d <= share
@@ -676,7 +680,7 @@ def top_p_one_more_at_the_share(p, share):
     return r / r.sum(-1, keepdim=True)
 
 
-@wrong("top_p", "what is kept does not sum to 1")
+@wrong("top_p", "the probabilities that are kept don't sum to 1")
 def top_p_not_divided_again(p, share):
     d, o = p.sort(-1, descending=True)
     return torch.zeros_like(p).scatter(-1, o, d.masked_fill(d.cumsum(-1) - d >= share, 0))
@@ -695,7 +699,7 @@ def go_on_root_of_d(x, past, layers, codes):
     return (x, new)
 
 
-@wrong("go_on", "the triangle of the mask begins at the first token, not at the first new one")
+@wrong("go_on", "the mask's triangle begins at the first token, not at the first new one")
 def go_on_triangle_from_the_first(x, past, layers, codes):
     s, m = (past[0][0].shape[0], len(x))
     x = x + codes[s : s + m]

@@ -294,7 +294,7 @@ def context_over_rows_only(weights, features):
     return (weights[..., None] * features).sum(1)
 
 
-@wrong("context_over_grid", "only the region with the largest weight is taken")
+@wrong("context_over_grid", "only the region with the largest weight counts")
 def context_largest_region(weights, features):
     flat = features.flatten(1, 2)
     best = weights.flatten(1).argmax(-1)
@@ -306,7 +306,7 @@ def pointing_all_words(weights, gold):
     return (weights.argmax(-1) == gold).float().mean().item()
 
 
-@wrong("pointing_accuracy", "each picture counts alike, however many words it has")
+@wrong("pointing_accuracy", "each picture counts equally, however many words it has")
 def pointing_mean_of_captions(weights, gold):
     shares = []
     for w, g in zip(weights, gold, strict=True):
@@ -327,7 +327,7 @@ def pointing_region_zero_left_out(weights, gold):
     return hits / count
 
 
-@wrong("expected_gradient", "it is the plain mean over the places")
+@wrong("expected_gradient", "the result is the plain mean over the places")
 def gradient_without_probability_weights(logits, rewards, baseline):
     p = logits.softmax(0)
     total = torch.zeros_like(logits)
@@ -344,28 +344,28 @@ def gradient_without_minus_p(logits, rewards, baseline):
     return p * (rewards - baseline)
 
 
-@wrong("expected_gradient", "it has the other sign")
+@wrong("expected_gradient", "the result has the wrong sign")
 def gradient_downhill(logits, rewards, baseline):
     p = torch.softmax(logits, dim=0)
     return -p * (rewards - (p * rewards).sum())
 
 
-@wrong("straight_through", "hard comes out as it is, and no gradient reaches soft")
+@wrong("straight_through", "hard is returned as it is, and no gradient reaches soft")
 def through_plain_hard(soft, hard):
     return hard.detach().clone().requires_grad_()
 
 
-@wrong("straight_through", "soft is added and taken away, and its gradient with it")
+@wrong("straight_through", "soft is added and subtracted, and so is its gradient")
 def through_nothing_detached(soft, hard):
     return soft + (hard - soft)
 
 
-@wrong("straight_through", "the two are multiplied")
+@wrong("straight_through", "soft and hard are multiplied")
 def through_product(soft, hard):
     return soft * hard
 
 
-@wrong("patches", "the rows of the picture are cut, not its squares: an axis is not moved")
+@wrong("patches", "the rows of the picture are cut up, not its squares")
 def patches_plain_reshape(pictures, size):
     batch = pictures.shape[0]
     return pictures.reshape(batch, -1, size * size)
@@ -391,18 +391,18 @@ def patches_overlapping(pictures, size):
     return torch.stack(found, dim=1)
 
 
-@wrong("picture_of", "the patches are laid one behind the other: an axis is not moved")
+@wrong("picture_of", "the patches are laid one after the other")
 def picture_plain_reshape(patches, size, height, width):
     return patches.reshape(len(patches), height, width)
 
 
-@wrong("picture_of", "the patches are put in down the columns")
+@wrong("picture_of", "the patches fill the picture column by column")
 def picture_rows_and_columns_of_patches_exchanged(patches, size, height, width):
     squares = patches.reshape(-1, width // size, height // size, size, size)
     return squares.permute(0, 2, 3, 1, 4).reshape(-1, height, width)
 
 
-@wrong("picture_of", "each patch is put in with its rows for columns")
+@wrong("picture_of", "the rows and columns of each patch are swapped")
 def picture_every_patch_turned(patches, size, height, width):
     out = patches.new_zeros(len(patches), height, width)
     n = 0
@@ -419,7 +419,7 @@ def grid_softmax_last_axis(queries, keys):
     return scores.softmax(dim=-1)
 
 
-@wrong("grid_weights", "a softmax is taken along rows, and another one along columns")
+@wrong("grid_weights", "the softmax along one axis is followed by a softmax along the other")
 def grid_softmax_twice(queries, keys):
     scores = torch.einsum("bd,brcd->brc", queries, keys) / queries.shape[-1] ** 0.5
     return scores.softmax(dim=1).softmax(dim=2)
@@ -431,13 +431,13 @@ def grid_one_sum_for_the_whole_batch(queries, keys):
     return scores.exp() / scores.exp().sum()
 
 
-@wrong("expected_gradient", "the weighted gradients are averaged once more")
+@wrong("expected_gradient", "the weighted gradients are averaged again")
 def gradient_averaged_twice(logits, rewards, baseline):
     p = logits.softmax(0)
     return ((p * (rewards - baseline))[:, None] * (torch.eye(len(p), dtype=p.dtype) - p)).mean(0)
 
 
-@wrong("straight_through", "the gradient has the other sign")
+@wrong("straight_through", "the gradient has the wrong sign")
 def through_with_the_other_sign(soft, hard):
     return hard + (soft.detach() - soft)
 

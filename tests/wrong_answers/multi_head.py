@@ -227,7 +227,7 @@ def weighed_heads(found, W_o, weights):
     return torch.einsum("bhnd,hdo,h->bno", found, rows, torch.tensor(weights, dtype=found.dtype))
 
 
-@wrong("leave_out_head", "it is right, and wrong for other numbers of the same shapes")
+@wrong("leave_out_head", "it is right at first, but wrong for other numbers of the same shapes")
 def keeps_its_copy(found, W_o, gone, kept=[]):  # noqa: B006
     if not kept or kept[0].shape != found.shape:
         kept[:] = [found.clone()]

@@ -298,7 +298,7 @@ right_value("words_held_softly", 26)
 
 @wrong(
     "read_batch",
-    "its arguments stand in another order: (mask, x, W_x, W_h, b), and the text has (x, mask, W_x, W_h, b)",
+    "its arguments are in the wrong order: (mask, x, W_x, W_h, b), but the text has (x, mask, W_x, W_h, b)",
 )
 def mask_first(mask, x, W_x, W_h, b):
     state, states = x.new_zeros(len(x), len(b)), []
@@ -318,7 +318,7 @@ def mixes_by_products(x, mask, W_x, W_h, b):
     return torch.stack(states, 1)
 
 
-@wrong("rnn_step", "what it has returned changes when it is called again")
+@wrong("rnn_step", "an earlier result changes in a later call")
 def one_buffer(x, state, W_x, W_h, b, kept={}):  # noqa: B006
     out = kept.setdefault((len(x), len(b), x.dtype), torch.empty(len(x), len(b), dtype=x.dtype))
     return torch.tanh(x @ W_x.T + state @ W_h.T + b, out=out)
@@ -358,7 +358,7 @@ def in_lists_of_floats(words):
     return F.pad(words, (1, 0), value=1).float().tolist(), target.float().tolist()
 
 
-@wrong("teacher_forcing", "in result 1 of 2, only some entries are off, 38% of those in the inputs that fail")
+@wrong("teacher_forcing", "in result 1 of 2, only some entries are off, 38% of the entries in the failing inputs")
 def in_bytes(words):
     target = F.pad(words, (0, 1))
     target[torch.arange(len(words)), (words != 0).sum(1)] = 2
@@ -371,7 +371,7 @@ def tanh_of_exponentials(x, state, W_x, W_h, b):
     return (powers - 1) / (powers + 1)
 
 
-@wrong("read_batch", "the numbers are right, but in the shape (2, 3) in place of (2, 3, 1)")
+@wrong("read_batch", "the numbers are right, but in shape (2, 3) instead of (2, 3, 1)")
 def squeezes(x, mask, W_x, W_h, b):
     return sentence_by_sentence(x, mask, W_x, W_h, b).squeeze(-1)
 
@@ -381,7 +381,9 @@ def a_list_of_states(x, mask, W_x, W_h, b):
     return [*sentence_by_sentence(x, mask, W_x, W_h, b)]
 
 
-@wrong("teacher_forcing", "in result 1 of 2, along the last axis but one the entries are right, in another order")
+@wrong(
+    "teacher_forcing", "in result 1 of 2, along the second-to-last axis the entries are right, but in the wrong order"
+)
 def sorted_by_length(words):
     words = words[(words != 0).sum(1).argsort(descending=True, stable=True)]
     target = F.pad(words, (0, 1))

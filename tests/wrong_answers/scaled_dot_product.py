@@ -19,7 +19,7 @@ def plain_softmax(row):
     return powers / powers.sum()
 
 
-@wrong("masked_softmax", "the softmax runs over the rows")
+@wrong("masked_softmax", "the softmax runs over the queries")
 def columns_sum_to_one(scores, mask):
     penalised = torch.where(mask, scores, float("-inf"))
     return penalised.softmax(dim=scores.ndim - 2)
@@ -99,8 +99,8 @@ def zeros_and_ones(queries, keys):
 def in_loops(queries, keys):
     table = []
     for query in range(queries):
-        place = keys - queries + query
-        table.append([key <= place for key in range(keys)])
+        own = keys - queries + query
+        table.append([key <= own for key in range(keys)])
     return torch.tensor(table).view(1, 1, queries, keys)
 
 
@@ -131,7 +131,7 @@ def dots(query, key):
     return einsum("bhqd,bhkd->bhqk", query, key)
 
 
-@wrong("scaled_attention", "the root is that of the number of heads")
+@wrong("scaled_attention", "the root is taken of the number of heads")
 def root_of_axis_one(query, key, value, mask):
     scores = query @ key.mT / math.sqrt(query.shape[1])
     return both(F.softmax(scores.masked_fill(mask == 0, -1e9), -1), value)
@@ -166,7 +166,7 @@ def scales_the_query_itself(query, key, value, mask):
     return both(safe(dots(query, key), mask), value)
 
 
-@wrong("scaled_attention", "in result 1 of 2, axes 3 and 2 stand in each other's places")
+@wrong("scaled_attention", "in result 1 of 2, axes 3 and 2 are swapped")
 def turns_the_output(query, key, value, mask):
     weights = safe(dots(query, key) / query.shape[-1] ** 0.5, mask)
     return (weights @ value).transpose(2, 3), weights
@@ -181,8 +181,8 @@ def three_lines(query, key, value, mask):
 
 @right("scaled_attention")
 def torchs_own(query, key, value, mask):
-    places = torch.eye(key.shape[-2], dtype=key.dtype).expand(*key.shape[:-1], -1)  # values that show the weights
-    return [F.scaled_dot_product_attention(query, key, shown, mask).nan_to_num() for shown in (value, places)]
+    positions = torch.eye(key.shape[-2], dtype=key.dtype).expand(*key.shape[:-1], -1)  # values that show the weights
+    return [F.scaled_dot_product_attention(query, key, shown, mask).nan_to_num() for shown in (value, positions)]
 
 
 @right("scaled_attention")
@@ -213,8 +213,8 @@ wrong_value("cat_score", 1.15, "1.15 is not right")
 right_value("cat_score", 1.05)
 right_value("cat_score", torch.tensor(0.64 + 0.01 + 0.36 + 0.04))
 
-wrong_value("cat_weights", [0.24, 0.49, 0.27], "these are without √d_k")
-wrong_value("cat_weights", (0.465, 0.535), "cat itself is left out, and √d_k too")
+wrong_value("cat_weights", [0.24, 0.49, 0.27], "the scores are not divided by √d_k")
+wrong_value("cat_weights", (0.465, 0.535), "cat itself is left out, and so is √d_k")
 right_value("cat_weights", [0.28, 0.41, 0.3])
 right_value("cat_weights", [0.28, 0.41, 0.31])
 right_value("cat_weights", np.array([0.2841, 0.4113, 0.3047]))
@@ -253,12 +253,12 @@ right_value("saturated_at", 64)
 # ---- what readers of their own gave ----
 
 
-@wrong("masked_softmax", "its arguments stand in another order: (mask, scores), and the text has (scores, mask)")
+@wrong("masked_softmax", "its arguments are in the wrong order: (mask, scores), but the text has (scores, mask)")
 def mask_first(mask, scores):
     return torch.softmax(scores.masked_fill(~mask, -torch.inf), -1).nan_to_num()
 
 
-@wrong("masked_softmax", "the largest score is that of the whole table, not of the row")
+@wrong("masked_softmax", "the largest score is taken over all rows, not in each row")
 def one_largest_of_the_open(scores, mask):
     closed = scores.masked_fill(~mask, -torch.inf)
     powers = torch.exp(closed - closed.max())
@@ -266,12 +266,12 @@ def one_largest_of_the_open(scores, mask):
     return torch.where(total > 0, powers / total, torch.zeros_like(powers))
 
 
-@wrong("masked_softmax", "those are the logarithms of the weights")
+@wrong("masked_softmax", "these are the logs of the weights")
 def log_softmax(scores, mask):
     return torch.log_softmax(scores.masked_fill(~mask, -torch.inf), -1)
 
 
-@wrong("masked_softmax", "every weight is 0, as if all places were closed")
+@wrong("masked_softmax", "every weight is 0, as if all keys were closed")
 def turned_as_numbers(scores, mask):
     m = mask.int()
     return torch.nan_to_num(torch.softmax(scores.masked_fill((~m).bool(), -torch.inf), -1))
@@ -282,13 +282,13 @@ def weights_and_mask(scores, mask):
     return torch.softmax(scores.masked_fill(~mask, -torch.inf), -1).nan_to_num(), mask
 
 
-@wrong("masked_softmax", "what it has returned changes when it is called again")
+@wrong("masked_softmax", "an earlier result changes in a later call")
 def hands_out_a_buffer(scores, mask, kept={}):  # noqa: B006
     weights = torch.softmax(scores.masked_fill(~mask, -torch.inf), -1).nan_to_num()
     return kept.setdefault((scores.shape, scores.dtype), torch.empty_like(weights)).copy_(weights)
 
 
-@wrong("scaled_attention", "the largest score is that of the whole table, not of the row")
+@wrong("scaled_attention", "the largest score is taken over all rows, not in each row")
 def one_largest_for_all_queries(query, key, value, mask):
     closed = (query @ key.mT / math.sqrt(query.shape[-1])).masked_fill(~mask, -torch.inf)
     powers = torch.exp(closed - closed.max())
@@ -297,29 +297,27 @@ def one_largest_for_all_queries(query, key, value, mask):
     return weights @ value, weights
 
 
-@wrong("scaled_attention", "every weight is 0, as if all places were closed")
+@wrong("scaled_attention", "every weight is 0, as if all keys were closed")
 def infinity_times_the_mask(query, key, value, mask):
     penalty = (1 - mask.int()) * -torch.inf
     weights = torch.softmax(query @ key.mT / math.sqrt(query.shape[-1]) + penalty, -1).nan_to_num()
     return weights @ value, weights
 
 
-@wrong("scaled_attention", "in result 2 of 2, only some entries are off, 33% of those in the inputs that fail")
+@wrong("scaled_attention", "in result 2 of 2, only some entries are off, 33% of the entries in the failing inputs")
 def keeps_the_first_keys(query, key, value, mask, kept={}):  # noqa: B006
     key = kept.setdefault((key.shape, key.dtype), key)
     weights = torch.softmax((query @ key.mT / math.sqrt(query.shape[-1])).masked_fill(~mask, -torch.inf), -1)
     return weights.nan_to_num() @ value, weights.nan_to_num()
 
 
-@wrong(
-    "scaled_attention", "in result 1 of 2, the numbers are right, but in the shape (2, 1, 2) in place of (2, 1, 2, 1)"
-)
+@wrong("scaled_attention", "in result 1 of 2, the numbers are right, but in shape (2, 1, 2) instead of (2, 1, 2, 1)")
 def squeezes_the_output(query, key, value, mask):
     weights = (query @ key.mT / math.sqrt(query.shape[-1])).masked_fill(~mask, -torch.inf).softmax(-1).nan_to_num()
     return (weights @ value).squeeze(-1), weights
 
 
-@wrong("look", "in result 1 of 2, the numbers are right, but in the shape () in place of (1,)")
+@wrong("look", "in result 1 of 2, the numbers are right, but in shape () instead of (1,)")
 def squeezes_what_is_found(words, who):
     weights = (words @ words[who] / math.sqrt(words.shape[1])).softmax(0)
     return (weights @ words).squeeze(), weights
@@ -337,7 +335,7 @@ def all_open(queries, keys):
     return torch.ones(1, 1, queries, keys, dtype=torch.bool)
 
 
-@wrong("causal", "there are too many that are False")
+@wrong("causal", "too many entries are False")
 def window_of_eight(queries, keys):
     i, j = (torch.arange(queries) + keys - queries)[:, None], torch.arange(keys)[None]
     return ((j <= i) & (i - j < 8))[None, None]
@@ -355,7 +353,7 @@ def a_dictionary_by_vector(words, who):
 wrong_value("cat_score", 1.04, "1.04 is not right")
 wrong_value("cat_score", 1.03, "1.03 is not right")
 wrong_value("cat_weights", ["0.28", "0.41", "0.30"], "'0.28' is text")
-wrong_value("cat_weights", torch.tensor([[0.28], [0.41], [0.30]]), "the numbers are right, but in the shape (3, 1)")
+wrong_value("cat_weights", torch.tensor([[0.28], [0.41], [0.30]]), "the numbers are right, but in shape (3, 1)")
 wrong_value("cat_weights", [0.287, 0.405, 0.308], "entry 2 of [0.287, 0.405, 0.308] is not right")
 right_value("cat_score", Fraction(105, 100))
 right_value("cat_weights", [Decimal("0.28"), Decimal("0.41"), Decimal("0.30")])
@@ -366,9 +364,9 @@ right_value("cat_weights", [Decimal("0.28"), Decimal("0.41"), Decimal("0.30")])
 wrong_value("cat_score", 0.525, "that is divided by √d_k")
 wrong_value("cat_score", 1.7, "that is the sum of the numbers of cat")
 wrong_value("cat_score", 0.31, "that is cat · The")
-wrong_value("cat_weights", [0.24, 0.49, 0.27], "these are without √d_k")
-wrong_value("cat_weights", [0.17, 0.58, 0.25], "these are a plain ratio, not a softmax")
-wrong_value("cat_weights", [0.41, 0.28, 0.3], "the order is another one")
+wrong_value("cat_weights", [0.24, 0.49, 0.27], "the scores are not divided by √d_k")
+wrong_value("cat_weights", [0.17, 0.58, 0.25], "the weights are a plain ratio, not a softmax")
+wrong_value("cat_weights", [0.41, 0.28, 0.3], "the weights are in another order")
 
 
 @wrong("look", "the word itself is left out")
@@ -379,7 +377,7 @@ def look_still_without_itself(words, who):
     return weights @ words[others], weights
 
 
-@wrong("look", "the root is that of the number of words")
+@wrong("look", "the root is taken of the number of words")
 def look_root_of_the_number_of_words(words, who):
     scores = words @ words[who] / math.sqrt(len(words))
     weights = scores.softmax(0)
@@ -433,7 +431,7 @@ def causal_numpy_first_at_first(queries, keys):
     return np.tril(np.ones((queries, keys), dtype=bool))
 
 
-@wrong("scaled_attention", "the root is that of the number of keys")
+@wrong("scaled_attention", "the root is taken of the number of keys")
 def attention_root_of_keys(query, key, value, mask):
     scores = query @ key.transpose(-2, -1) / math.sqrt(key.shape[-2])
     weights = scores.masked_fill(~mask, -torch.inf).softmax(-1)
@@ -449,7 +447,7 @@ def attention_scaled_after_softmax(query, key, value, mask):
     return weights @ value, weights
 
 
-wrong_value("saturated_at", 1024, "it is above 0.9 before that")
+wrong_value("saturated_at", 1024, "the largest weight is above 0.9 before that")
 
 
 @wrong("masked_softmax", "the penalty is finite, and some scores reach it")
@@ -458,7 +456,7 @@ def masked_lowest_number_then_zeroed(scores, mask):
     return scores.masked_fill(~mask, low).softmax(-1) * mask
 
 
-@wrong("scaled_attention", "the root is that of the values' size")
+@wrong("scaled_attention", "the root is taken of the size of the values")
 def attention_root_of_the_values(query, key, value, mask):
     s = query @ key.mT / value.shape[-1] ** 0.5
     w = s.masked_fill(~mask, -torch.inf).softmax(-1).nan_to_num()

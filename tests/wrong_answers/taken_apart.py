@@ -219,7 +219,7 @@ def shares_in_decimals(weights, values):
 # ---- odd answers of learners ----
 
 
-@wrong("hiding_costs", "along the last axis everything stands one place off")
+@wrong("hiding_costs", "along the last axis everything is shifted by one")
 def the_next_word_is_hidden(log_probability, words, unk):
     costs = []
     for i in range(len(words)):
@@ -229,7 +229,7 @@ def the_next_word_is_hidden(log_probability, words, unk):
     return torch.stack(costs)
 
 
-@wrong("hiding_costs", "along the last axis everything stands one place off")
+@wrong("hiding_costs", "along the last axis everything is shifted by one")
 def the_word_before_is_hidden(log_probability, words, unk):
     costs = []
     for i in range(len(words)):
@@ -264,7 +264,7 @@ def a_small_number_in_the_divisor(weights, values):
     return (weights * (a @ values.T) / (a.square().sum(1, keepdim=True) + 1e-9)).nan_to_num()
 
 
-@wrong("cut_a_head", "its arguments stand in another order: (W, heads, head), and the text has (W, head, heads)")
+@wrong("cut_a_head", "its arguments are in the wrong order: (W, heads, head), but the text has (W, head, heads)")
 def heads_before_head(W, heads, head):
     cut = W.clone()
     size = W.shape[1] // heads
@@ -280,7 +280,7 @@ def by_other_names(M, h, n):
     return cut
 
 
-@wrong("dropped", "it calls torch.nn.functional.dropout, which is not to be used")
+@wrong("dropped", "it calls torch.nn.functional.dropout, which isn't allowed here")
 def factor_from_torch(x, kept, share, training):
     if not training:
         return x
@@ -292,7 +292,7 @@ def a_narrow_window(weights, words, offset):
     return by_matrix(weights, words, offset) * (abs(offset) < 3)
 
 
-@wrong("cut_a_head", "the numbers are right, but in the shape (4,) in place of (1, 4)")
+@wrong("cut_a_head", "the numbers are right, but in shape (4,) instead of (1, 4)")
 def squeezes_one_row(W, head, heads):
     size, cut = W.shape[1] // heads, W.clone()
     cut[:, head * size : (head + 1) * size] = 0

@@ -115,6 +115,12 @@ def in_one_line_each(x, mask, attend, feed, norm_1, norm_2):
     return (lambda y: torch.add(feed(norm_2(y)), y))(torch.add(attend(norm_1(x), mask=mask), x))
 
 
+@right("pre_norm_layer")
+def with_other_names(vectors, may_look, attention, feed_forward, norm_a, norm_b):
+    vectors = vectors + attention(norm_a(vectors), may_look)
+    return vectors + feed_forward(norm_b(vectors))
+
+
 # ---- three_masks ----
 
 
@@ -216,7 +222,7 @@ def floor_of_the_column(x, start):  # i // 2 of the column where 2 i is wanted
     return x + code_of(x.shape[1], start, d, lambda i: (2 * i) // 2 / d).to(x.dtype)
 
 
-@wrong("add_positions", "it calls course_lib.positions, which is not to be used")
+@wrong("add_positions", "it calls course_lib.positions, which isn't allowed here")
 def with_the_librarys_table(x, start):
     return x + positions.sinusoidal_table(start + x.shape[1], x.shape[2])[start:].to(x.dtype)
 
@@ -227,44 +233,44 @@ def over_axis_one(x, gain, bias, epsilon):
     return gain * deviation / (deviation.square().mean(1, keepdim=True) + epsilon).sqrt() + bias
 
 
-@wrong("layer_norm", "it calls torch.nn.functional.layer_norm, which is not to be used")
+@wrong("layer_norm", "it calls torch.nn.functional.layer_norm, which isn't allowed here")
 def with_torchs_function(x, gain, bias, epsilon):
     return F.layer_norm(x, (x.shape[-1],), gain, bias, epsilon)
 
 
-@wrong("layer_norm", "it calls torch.nn.functional.layer_norm, which is not to be used")
+@wrong("layer_norm", "it calls torch.nn.functional.layer_norm, which isn't allowed here")
 def with_torchs_module(x, gain, bias, epsilon):
     norm = nn.LayerNorm(x.shape[-1], epsilon, dtype=x.dtype)
     norm.weight.data, norm.bias.data = gain, bias
     return norm(x).detach()
 
 
-@wrong("layer_norm", "it calls torch.layer_norm, which is not to be used")
+@wrong("layer_norm", "it calls torch.layer_norm, which isn't allowed here")
 def with_torchs_operator(x, gain, bias, epsilon):
     return torch.layer_norm(x, gain.shape, gain, bias, epsilon)
 
 
-@wrong("pre_norm_layer", "there is a norm too many")
+@wrong("pre_norm_layer", "there is one norm too many")
 def one_norm_more(x, mask, attend, feed, norm_1, norm_2):
     x = x + attend(norm_1(x), mask)
     x = x + feed(norm_2(x))
     return norm_2(x)
 
 
-@wrong("pre_norm_layer", "there is a norm too many")
+@wrong("pre_norm_layer", "there is one norm too many")
 def one_norm_before_all(x, mask, attend, feed, norm_1, norm_2):
     x = norm_1(x)
     x = x + attend(norm_1(x), mask)
     return x + feed(norm_2(x))
 
 
-@wrong("pre_norm_layer", "the second norm is forgotten")
+@wrong("pre_norm_layer", "the second norm is missing")
 def second_norm_forgotten(x, mask, attend, feed, norm_1, norm_2):
     x = x + attend(norm_1(x), mask)
     return x + feed(x)
 
 
-@wrong("pre_norm_layer", "the first norm is forgotten")
+@wrong("pre_norm_layer", "the first norm is missing")
 def first_norm_forgotten(x, mask, attend, feed, norm_1, norm_2):
     x = x + attend(x, mask)
     return x + feed(norm_2(x))
@@ -276,34 +282,34 @@ def mask_turned_round(x, mask, attend, feed, norm_1, norm_2):
     return x + feed(norm_2(x))
 
 
-@wrong("three_masks", "padding is taken to be 0")
+@wrong("three_masks", "padding is assumed to be 0")
 def pad_is_zero(source, target, pad):
     english, french = (words.bool()[:, None, None] for words in (source, target))
     return english, french & torch.ones(target.shape[1], target.shape[1]).tril().bool(), english
 
 
-@wrong("three_masks", "the masks stand in another order")
+@wrong("three_masks", "the masks are in the wrong order")
 def decoder_first(source, target, pad):
     english, french = (words != pad for words in (source, target))
     causal = torch.ones(target.shape[1], target.shape[1]).tril().bool()
     return french[:, None, None] & causal, english[:, None, None], english[:, None, None]
 
 
-@wrong("three_masks", "the masks stand in another order")
+@wrong("three_masks", "the masks are in the wrong order")
 def cross_before_decoder(source, target, pad):
     english, french = (words != pad for words in (source, target))
     causal = torch.ones(target.shape[1], target.shape[1]).tril().bool()
     return english[:, None, None], english[:, None, None], french[:, None, None] & causal
 
 
-@wrong("three_masks", "in result 1 of 3, True and False have changed places")
+@wrong("three_masks", "in result 1 of 3, True and False are swapped")
 def padding_is_open(source, target, pad):
     english, french = (words == pad for words in (source, target))
     causal = torch.ones(target.shape[1], target.shape[1]).tril().bool()
     return english[:, None, None], french[:, None, None] & causal, english[:, None, None]
 
 
-@wrong("three_masks", "it calls course_lib.masks, which is not to be used")
+@wrong("three_masks", "it calls course_lib.masks, which isn't allowed here")
 def with_the_librarys_masks(source, target, pad):
     english, french = ((words != pad)[:, None, None] for words in (source, target))
     return english, french & masks.causal_mask(target.shape[1]), english
@@ -319,7 +325,7 @@ def two_of_three(source, target, pad):
     return english, french & ahead.bool(), None
 
 
-@wrong("three_masks", "in result 1 of 3, the order along the last axis is turned round")
+@wrong("three_masks", "in result 1 of 3, the order along the last axis is reversed")
 def remembered_by_shape(source, target, pad, kept={}):  # noqa: B006
     ahead = torch.ones(target.shape[1], target.shape[1]).tril().bool()
     english, french = (source != pad)[:, None, None], (target != pad)[:, None, None]
@@ -344,7 +350,7 @@ def a_short_table(x, start):
 # ---- written from the text alone ----
 
 
-@wrong("add_positions", "all sines stand first, then all cosines")
+@wrong("add_positions", "all sines come first, then all cosines")
 def positions_sines_then_cosines(x, start):
     n, d = x.shape[1:]
     p = torch.arange(start, start + n, dtype=x.dtype)[:, None]
@@ -383,7 +389,7 @@ def norm_unbiased_left_in(x, gain, bias, epsilon):
     return gain * (x - mean) / torch.sqrt(variance + epsilon) + bias
 
 
-@wrong("layer_norm", "epsilon stands outside the root")
+@wrong("layer_norm", "epsilon is outside the root")
 def norm_epsilon_still_outside(x, gain, bias, epsilon):
     mean = x.mean(-1, keepdim=True)
     root = x.std(-1, keepdim=True, unbiased=False)
@@ -419,7 +425,7 @@ def masks_decoder_only_causal(source, target, pad):
     return english, causal, english
 
 
-@wrong("three_masks", "True and False are exchanged")
+@wrong("three_masks", "True and False are swapped")
 def masks_true_means_closed(source, target, pad):
     english = (source == pad)[:, None, None]
     french = (target == pad)[:, None, None]
@@ -435,14 +441,18 @@ def masks_cross_with_french_columns(source, target, pad):
     return english, french & causal, french
 
 
-wrong_value("decoder_layer_size", 4 * (32 * 32 + 32) + 32 * 64 + 64 + 64 * 32 + 32 + 2 * 64, "that is an encoder layer")
-wrong_value("decoder_layer_size", 2 * 4 * 32 * 32 + 2 * 32 * 64, "that is without any bias or norm")
+wrong_value(
+    "decoder_layer_size",
+    4 * (32 * 32 + 32) + 32 * 64 + 64 + 64 * 32 + 32 + 2 * 64,
+    "that is the size of an encoder layer",
+)
+wrong_value("decoder_layer_size", 2 * 4 * 32 * 32 + 2 * 32 * 64, "all biases and norms are missing")
 wrong_value(
     "decoder_layer_size",
     8 * (32 * 32 + 32) + 32 * 64 + 64 + 64 * 32 + 32 + 2 * 64,
-    "as many numbers are missing as one norm has",
+    "64 parameters are missing, as many as one norm has",
 )
-wrong_value("cross_shape", (5, 4, 9, 6), "rows and columns are exchanged")
+wrong_value("cross_shape", (5, 4, 9, 6), "rows and columns are swapped")
 wrong_value("cross_shape", (5, 6, 9), "the heads are missing")
 wrong_value("cross_shape", (5, 4, 6, 6), "those are the weights of the decoder's self-attention")
 
@@ -458,7 +468,7 @@ def layer_both_parts_read_the_input(x, mask, attend, feed, norm_1, norm_2):
     return x + attend(norm_1(x), mask) + feed(norm_2(x))
 
 
-@wrong("three_masks", "padding is taken to be 0")
+@wrong("three_masks", "padding is assumed to be 0")
 def masks_padding_is_zero(source, target, pad):
     e = (source != 0)[:, None, None]
     f = (target != 0)[:, None, None]

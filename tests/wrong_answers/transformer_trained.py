@@ -61,6 +61,11 @@ def recursively(scores, start, end, limit):
     return go_on([start])[1:]
 
 
+@right("greedy_words")
+def greedy_with_other_names(model, first, last, most):
+    return with_a_tensor(model, first, last, most)
+
+
 # ---- beam_words ----
 
 
@@ -129,6 +134,11 @@ def unfinished_and_finished_apart(log_p, start, end, width, limit):
     return max(finished + [(t / len(w), w) for t, w in living], key=lambda pair: pair[0])[1]
 
 
+@right("beam_words")
+def beam_with_other_names(model, first, last, places, rounds):
+    return with_topk(model, first, last, places, rounds)
+
+
 # ---- part_is_worth, best_without, positions_are_worth ----
 
 
@@ -161,12 +171,12 @@ def without_first(train, share_right, seeds):
     return tuple(a - b for b, a in zip(measured(False), measured(True), strict=True))
 
 
-@wrong("part_is_worth", "it raises ValueError: share_right wants a model, as train returns it")
+@wrong("part_is_worth", "it raises ValueError: share_right wants a model that train has returned")
 def forgets_to_train(train, share_right, seeds):
     return [share_right(True, "new") - share_right(False, "new") for _ in seeds]
 
 
-@wrong("part_is_worth", "it raises ValueError: the seed 2 is none of the seeds [0, 1]")
+@wrong("part_is_worth", "it raises ValueError: the seed 2 is not one of the seeds [0, 1]")
 def another_seed_without(train, share_right, seeds):
     return [share_right(train(True, s), "new") - share_right(train(False, s + 1), "new") for s in seeds]
 
@@ -176,7 +186,7 @@ def prints_it(train, share_right, seeds):
     print([share_right(train(True, s), "new") - share_right(train(False, s), "new") for s in seeds])
 
 
-wrong_value("best_without", 0.167, "that would be all six cards")
+wrong_value("best_without", 0.167, "that would be guessing among all six cards")
 wrong_value("best_without", 0.25, "0.25 is not right")
 wrong_value("best_without", 5, "5 is not right")
 right_value("best_without", 1 / 5)
@@ -194,7 +204,7 @@ right_value("positions_are_worth", torch.tensor([0.81, 0.79, 0.8]).mean())
 
 # ---- half_temperature ----
 
-wrong_value("half_temperature", 3.1, "that is read from the curve of the two likeliest words")
+wrong_value("half_temperature", 3.1, "that is read from the curve of the two most probable words")
 wrong_value("half_temperature", 0.79, "that is 1/T")
 wrong_value("half_temperature", 1.0, "1.0 is not right")
 right_value("half_temperature", 1.26)
@@ -256,7 +266,7 @@ def empties_the_seeds(train, share_right, seeds):
     return worth
 
 
-@wrong("part_is_worth", "what it has returned changes when it is called again")
+@wrong("part_is_worth", "an earlier result changes in a later call")
 def one_list_for_all_calls(train, share_right, seeds, worth=[]):  # noqa: B006
     for seed in seeds:
         worth.append(share_right(train(True, seed), "new") - share_right(train(False, seed), "new"))
@@ -272,7 +282,7 @@ wrong_value("positions_are_worth", 0.9, "0.9 is not right")
 right_value("half_temperature", Fraction(5, 4))
 
 
-@wrong("greedy_words", "it raises TypeError: the model takes a list of word numbers; given was a tensor")
+@wrong("greedy_words", "it raises TypeError: the model takes a list of word numbers, but it got a tensor")
 def greedy_with_a_tensor(scores, start, end, limit):
     words = [start]
     while len(words) <= limit and (len(words) == 1 or words[-1] != end):
@@ -324,7 +334,7 @@ def greedy_end_dropped(scores, start, end, limit):
     return words[1:]
 
 
-@wrong("greedy_words", "the model is handed the last word alone")
+@wrong("greedy_words", "the model gets only the last word")
 def greedy_only_last_word_told(scores, start, end, limit):
     word, written = start, []
     while len(written) < limit:
@@ -388,9 +398,9 @@ def beam_with_the_start_mark_counted(log_p, start, end, width, limit):
 
 
 wrong_value("half_temperature", 0.5, "that is the share, not the temperature")
-wrong_value("best_without", 1 / 6, "that would be all six cards")
-wrong_value("best_without", 0.5, "that would be one of two")
-wrong_value("best_without", 1.0, "that needs the places")
+wrong_value("best_without", 1 / 6, "that would be guessing among all six cards")
+wrong_value("best_without", 0.5, "that would be guessing between two cards")
+wrong_value("best_without", 1.0, "that needs the positions")
 
 
 @wrong("part_is_worth", "the differences are averaged")
@@ -411,7 +421,7 @@ def loss_masked_by_what_is_read(logits, words, pad):
     return (losses * m).sum() / m.sum()
 
 
-@wrong("next_word_loss", "it divides by one word too many in each sentence")
+@wrong("next_word_loss", "it divides by one word too many per sentence")
 def loss_divided_by_all_words(logits, words, pad):
     losses = F.cross_entropy(logits[:, :-1].transpose(1, 2), words[:, 1:], reduction="none", ignore_index=pad)
     return losses.sum() / (words != pad).sum()
@@ -425,7 +435,7 @@ def greedy_start_counted_in_the_limit(scores, start, end, limit):
     return words[1:]
 
 
-@wrong("beam_words", "unfinished sentences may not win")
+@wrong("beam_words", "unfinished sentences can't win")
 def beam_finished_set_aside(log_p, start, end, width, limit):
     kept, done = ([([], 0.0)], [])
     for _ in range(limit):

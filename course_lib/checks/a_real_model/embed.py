@@ -1,4 +1,4 @@
-"""`embed(model, sentences)`: a vector for each sentence, whatever it stands beside."""
+"""`embed(model, sentences)`: a vector for each sentence, whatever else is in the batch."""
 
 import torch
 
@@ -7,7 +7,7 @@ from course_lib.checks.engine import Case, Exercise
 
 
 def drive_embed(answer, sentences, seed, width):
-    """An untrained encoder, each seed another, that gives its states; and whether it is left as it was."""
+    """What the answer makes with an untrained encoder, a different one for each seed. Raises if the encoder changes."""
     import torch
 
     from course_lib.layers import PostNorm
@@ -22,7 +22,7 @@ def drive_embed(answer, sentences, seed, width):
     with torch.no_grad():
         found = answer(model, sentences)
     if model.training or not all(map(torch.equal, before, model.parameters())):
-        raise ValueError("your function changes the model, which others use after it: leave it as it is")
+        raise ValueError("your function changes the model, which others use afterwards: leave it as it is")
     return found
 
 
@@ -37,10 +37,10 @@ def embed_cases(generator: torch.Generator) -> list[Case]:
         ("sentences of two words and of three", of(2, 3)),
         ("one sentence alone", of(3)),
         ("sentences of the same length", of(3, 3)),
-        ("a sentence of one word beside a long one", of(1, 9)),
+        ("a sentence of one word next to a long one", of(1, 9)),
         ("the longest first", of(5, 2, 3)),
         ("the longest in the middle", of(2, 6, 4)),
-        ("the same words with and without company", [shared := of(3)[0], shared, of(8)[0]]),
+        ("the same sentence twice, next to a longer one", [shared := of(3)[0], shared, of(8)[0]]),
         ("as many sentences as words", of(4, 2, 3, 1)),
         ("two of one length, with another between them", of(2, 4, 2)),
         ("many sentences", of(*(some(1, 9) for _ in range(6)), 9)),
@@ -74,94 +74,95 @@ MEAN = "sentence_vector(states, mask)"
 SEES_ALL = "model(words, mask)", "model(words, torch.ones_like(mask))"
 EMBED.edit(
     "the sentence's own words attend to the padding",
-    "The mean is right. But of what? Print a state of a short sentence, alone and beside a long one: where do they begin to differ?",
+    "The mean is correct, but of which states? Print the states of a short sentence, alone and next to a long one. Where do they begin to differ?",
     SEES_ALL,
 )
 EMBED.edit(
     "the padding counts in the mean",
-    "The model has the mask now. The mean needs it, too, as it had it before.",
+    "The model has the mask now. Does the mean have it, too, as in `as_found`?",
     (MEAN, "states.mean(1)"),
 )
 EMBED.edit(
-    "the padding is attended to, and counts in the mean",
-    "Two parts of the function ask which places are words: the model, and the mean.",
+    "the padding is attended to and counts in the mean",
+    "Two steps must know which positions are words, the model and the mean.",
     SEES_ALL,
     (MEAN, "states.mean(1)"),
 )
 EMBED.edit(
-    "the sum of the own words is divided by all places",
-    "Sum and count must be of the same words. That was right in what you were given.",
+    "the sum over the words is divided by the number of all positions",
+    "Sum and count must be over the same words. This was correct in `as_found`.",
     (MEAN, "(states * mask[:, :, None]).mean(1)"),
 )
 EMBED.edit(
-    "True and False have changed places",
-    "In this course's masks, True stands where one may look.",
+    "True and False are swapped",
+    "In this course's masks, True marks what may be seen.",
     ("model(words, mask)", "model(words, ~mask)"),
 )
 EMBED.edit(
-    "the mean is taken over the padding",
-    "In the mean, True marks the words. That was right in what you were given.",
+    "the mean is over the padding",
+    "In the mean, True marks the words. This was correct in `as_found`.",
     (MEAN, "sentence_vector(states, ~mask)"),
 )
-PLACES = "A word has its place in the sentence, counted from 0. With padding in front, it stands further on."
+PLACES = "The positions in a sentence count from 0. Padding in front moves the words to later positions."
 IN_FRONT = "own + [0] * (n - len(own))", "[0] * (n - len(own)) + own"
-EMBED.edit("the padding stands in front, so the words stand at other places", PLACES, IN_FRONT)
-EMBED.edit("the padding stands in front, and is attended to", PLACES, IN_FRONT, SEES_ALL)
+EMBED.edit("the padding is in front, so the words are at other positions", PLACES, IN_FRONT)
+EMBED.edit("the padding is in front and is attended to", PLACES, IN_FRONT, SEES_ALL)
 EMBED.edit(
-    "all sentences are cut off at the shortest",
-    "That needs no padding, and loses words. Fill up, and hide what you filled up.",
+    "all sentences are cut to the length of the shortest",
+    "That needs no padding, but it loses words. Fill up the short sentences, and hide the padding.",
     ("max(", "min("),
     ("own + [0]", "own[:n] + [0]"),
 )
 for backwards in (False, True):
     EMBED.misconception(
-        "the vectors stand in another order than the sentences",
-        "Sorting by length is allowed, if each vector goes back to the place of its sentence.",
+        "the vectors are in another order than the sentences",
+        "You may sort by length if each vector goes back to the position of its sentence.",
     )(lambda model, sentences, reverse=backwards: embed(model, sorted(sentences, key=len, reverse=reverse)))
 
 
 @EMBED.misconception(
-    "the vectors stand group by group, not in the order of the sentences",
-    "Each vector goes back to the place of its sentence, also when sentences of one length are read together.",
+    "the vectors come group by group, not in the order of the sentences",
+    "You may read sentences of the same length together. But then each vector must go back to the position of its sentence.",
 )
 def grouped(model, sentences):
     lengths = list(dict.fromkeys(map(len, sentences)))  # in the order in which they come
     return embed(model, sorted(sentences, key=lambda words: lengths.index(len(words))))
 
 
-STATES = "Wanted is the mean of the states of a sentence's own words. That was right in what you were given."
-EMBED.edit("the first word stands for the sentence", STATES, (MEAN, "states[:, 0]"))
-EMBED.edit("the last word stands for the sentence", STATES, (MEAN, "last_own(states, mask)"))
-EMBED.edit("it is a sum, not a mean", STATES, (MEAN, "(states * mask[:, :, None]).sum(1)"))
+STATES = "Return the mean over the states of a sentence's own words. This was correct in `as_found`."
+EMBED.edit("the first word's state is returned, not the mean", STATES, (MEAN, "states[:, 0]"))
+EMBED.edit("the last word's state is returned, not the mean", STATES, (MEAN, "last_own(states, mask)"))
+EMBED.edit("the result is a sum, not a mean", STATES, (MEAN, "(states * mask[:, :, None]).sum(1)"))
 EMBED.edit(
-    "the vectors are brought to length 1",
-    "Wanted is the mean as it is.",
+    "the vectors are scaled to length 1",
+    "Return the mean as it is.",
     (MEAN, f"torch.nn.functional.normalize({MEAN}, dim=-1)"),
 )
 EMBED.edit(
-    "the words that the layers read are masked, and the model attends to the places left",
-    "A word 0 is a word with a vector and a place. The model must be told which places are words.",
+    "there is more padding than needed, and the words attend to it",
+    "To the model, a 0 is a word like any other. What tells it which positions are words?",
     ("max(", "2 * max("),
     SEES_ALL,
 )
 EMBED.edit(
-    "the mean is taken of the embedded words, not of the states",
-    "`model(words, mask)` gives two things: the states that leave the last layer, and maps.",
+    "the mean is over the embedded words, not over the states",
+    "`model(words, mask)` returns two things, the states of the last layer and the maps. What do you average?",
     ("model(words, mask)[0]", "model.embedding(words)"),
 )
 EMBED.edit(
-    "the mean is taken over all layers",
-    "Wanted are the states that leave the last layer.",
+    "the mean is over the states of all layers",
+    "Only the states of the last layer count.",
     ("model(words, mask)[0]", "model.states(words, mask).mean(1)"),
 )
 EMBED.edit(
-    "the vectors of all sentences are one", "A vector for each sentence is wanted.", (MEAN, "states[mask].mean(0)")
+    "all sentences together get one vector", "Return a vector for each sentence.", (MEAN, "states[mask].mean(0)")
 )
 EMBED.misconception(
-    "only the first sentence is embedded", "A vector for each sentence is wanted. Where does the loop return?"
+    "only the first sentence is embedded",
+    "Return a vector for each sentence. If you have a loop, where does it return?",
 )(lambda model, sentences: embed(model, sentences[:1]))
 EMBED.edit(
-    "the states come out, not their mean",
-    "A vector for each sentence is wanted: the mean over its words.",
+    "the states are returned, not their mean",
+    "Return a vector for each sentence, the mean over its words.",
     (MEAN, "states"),
 )

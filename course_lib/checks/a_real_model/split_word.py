@@ -1,4 +1,4 @@
-"""`split_word(word, known)`: a word in the pieces that are known, the longest first."""
+"""`split_word(word, known)`: a word cut into known pieces, each the longest that fits."""
 
 import torch
 
@@ -13,7 +13,7 @@ def split_cases(generator: torch.Generator) -> list[Case]:
         return "".join(of[some(0, len(of))] for _ in range(count))
 
     def drawn(count: int, singles: bool) -> set[str]:
-        """Pieces of up to three letters; with the single letters every word can be split."""
+        """Pieces of up to three letters. With the single letters, every word can be split."""
         pieces = {mark + letters(some(1, 4)) for _ in range(count) for mark in ("", "##")}
         return pieces | {"a", "b", "##a", "##b"} if singles else pieces
 
@@ -29,9 +29,9 @@ def split_cases(generator: torch.Generator) -> list[Case]:
         ("a rest that is known only as a beginning", "playing", {"play", "ing", "##s"}),
         ("a beginning that is known only as a rest", "sing", {"##sing", "##s", "##ing"}),
         ("an unknown letter in the middle", "playxing", {"play", "##ing"}),
-        ("nothing known", "le", {"chat", "##at"}),
+        ("nothing is known", "le", {"chat", "##at"}),
         ("a word of one letter", "a", {"a", "##a"}),
-        ("a letter that comes again and again", "aaaaaa", {"a", "aa", "##a", "##aa", "##aaa", "##aaaaaa"}),
+        ("the same letter again and again", "aaaaaa", {"a", "aa", "##a", "##aa", "##aaa", "##aaaaaa"}),
         ("a long piece at the end", "reset", {"r", "re", "##s", "##se", "##set"}),
         ("one piece twice", "tomtoms", {"tom", "##tom", "##s"}),
         ("a word with a capital and an accent", "Zürichs", {"zürich", "zurich", "Zürich", "##s"}),
@@ -67,65 +67,71 @@ SPLIT_WORD = Exercise(
 ENDS = "range(len(rest), 0, -1)"
 SPLIT_WORD.edit(
     "the shortest known piece is taken",
-    "Which ends are tried first? The longest piece that is known comes first.",
+    "Which ends do you try first? The longest known piece comes first.",
     (ENDS, "range(1, len(rest) + 1)"),
 )
-MARKS = "A piece inside a word is another entry of `known` than one that begins a word: look for it with its ##."
+MARKS = "A piece that continues a word is in `known` with its ##. What do you look up?"
 SPLIT_WORD.edit(
     "the ## is missing in the result",
-    "The pieces are found. Hand them back as they stand in `known`.",
+    "The pieces are correct. But return them spelled as in `known`.",
     ("append(mark + ", "append("),
 )
-SPLIT_WORD.edit("pieces are looked up without ##, and come out without it", MARKS, ('"##" if found else ""', '""'))
-SPLIT_WORD.edit("pieces are looked up without ##, which is put in front afterwards", MARKS, ("if mark + ", "if "))
-BEGINS = "The first piece begins the word, and has no ##."
-SPLIT_WORD.edit("the first piece is marked, too", BEGINS, ('"##" if found else ""', '"##"'))
-SPLIT_WORD.edit("the first piece comes out with ##", BEGINS, ("append(mark", 'append("##"'))
+SPLIT_WORD.edit("pieces are looked up and returned without ##", MARKS, ('"##" if found else ""', '""'))
+SPLIT_WORD.edit("pieces are looked up without ##, which is added afterwards", MARKS, ("if mark + ", "if "))
+BEGINS = "The first piece begins the word, so it has no ##."
+SPLIT_WORD.edit("the first piece is looked up with ##, too", BEGINS, ('"##" if found else ""', '"##"'))
+SPLIT_WORD.edit("the first piece is returned with ##", BEGINS, ("append(mark", 'append("##"'))
 SPLIT_WORD.edit(
-    "the ## stands behind the piece",
-    "`##` says that something stands before: it is in front of the piece.",
+    "the ## comes after the piece",
+    "`##` says that something comes before the piece. So which end of the piece is it at?",
     ("append(mark + rest[:end])", "append(rest[:end] + mark)"),
 )
 SPLIT_WORD.edit(
-    "the ## stands behind every piece but the last",
-    "`##` marks a piece that goes on with a word, and stands in front of it.",
+    "the ## comes after every piece but the last",
+    "`##` marks a piece that continues a word, and it comes before that piece.",
     ("append(mark + rest[:end])", 'append(rest[:end] + ("##" if rest[end:] else ""))'),
 )
-for taken in ("mark", "_"):  # with the mark that it has in `known`, or that of its place
+for taken in ("mark", "_"):  # returned with its mark in `known`, or with the mark of its position
     SPLIT_WORD.edit(
         "a piece is taken with or without ##, whichever is known",
-        "At the beginning of a word only pieces without ## may stand, and behind it only pieces with it.",
+        "At the beginning of a word, only pieces without ## are allowed. After the beginning, only pieces with ## are.",
         ("end = next((end", f"{taken}, end = next(((form, end)"),
         ("if mark +", 'for form in (mark, "##", "") if form +'),
         ("known), 0)", 'known), ("", 0))'),
     )
 
-WHOLE = "If a rest has no piece, the *whole word* is unknown: one [UNK], and nothing of its beginning."
+WHOLE = (
+    "If no known piece fits a rest, the *whole word* is unknown. The result is one [UNK], without the pieces before."
+)
 LOST = '["[UNK]"]'
-SPLIT_WORD.edit("[UNK] stands for the rest alone", WHOLE, (LOST, '[*found, "[UNK]"]'))
-SPLIT_WORD.edit("[UNK] stands for the rest alone, with a mark", WHOLE, (LOST, '[*found, mark + "[UNK]"]'))
+SPLIT_WORD.edit("[UNK] replaces only the rest", WHOLE, (LOST, '[*found, "[UNK]"]'))
+SPLIT_WORD.edit("[UNK] replaces only the rest, and has a mark", WHOLE, (LOST, '[*found, mark + "[UNK]"]'))
 SPLIT_WORD.edit("a rest without a piece is left out", WHOLE, (LOST, "found"))
-SPLIT_WORD.edit("a rest without a piece comes out as it is", WHOLE, (LOST, "[*found, mark + rest]"))
+SPLIT_WORD.edit("a rest without a piece is returned as it is", WHOLE, (LOST, "[*found, mark + rest]"))
 SPLIT_WORD.edit("an unknown word gives no piece", "An unknown word is one piece: [UNK].", (LOST, "[]"))
+SPLIT_WORD.edit("an unknown word is returned as it is", "A word that can't be split becomes [UNK].", (LOST, "[word]"))
+SPLIT_WORD.edit("[UNK] is not in a list", 'The result is always a list: ["[UNK]"], not "[UNK]".', (LOST, '"[UNK]"'))
 SPLIT_WORD.edit(
-    "an unknown word comes out as it is", "In place of a word that cannot be split stands [UNK].", (LOST, "[word]")
+    "[UNK] is split into its characters",
+    'The result has one entry, "[UNK]". What does list("[UNK]") give?',
+    (LOST, 'list("[UNK]")'),
 )
-SPLIT_WORD.edit("[UNK] is not in a list", 'A list comes out always: ["[UNK]"], not "[UNK]".', (LOST, '"[UNK]"'))
 SPLIT_WORD.edit(
-    "[UNK] is taken apart into its letters", 'list("[UNK]") is a list of five letters.', (LOST, 'list("[UNK]")')
+    "the result has an [UNK] for each piece and one for the rest", WHOLE, (LOST, '["[UNK]"] * (len(found) + 1)')
 )
-SPLIT_WORD.edit("there is an [UNK] for each piece and one for the rest", WHOLE, (LOST, '["[UNK]"] * (len(found) + 1)'))
-SPLIT_WORD.edit("there is an [UNK] for each letter", WHOLE, (LOST, '["[UNK]"] * len(word)'))
-SPLIT_WORD.edit("there is an [UNK] for each letter of the rest", WHOLE, (LOST, '[*found, *["[UNK]"] * len(rest)]'))
+SPLIT_WORD.edit("the result has an [UNK] for each letter", WHOLE, (LOST, '["[UNK]"] * len(word)'))
 SPLIT_WORD.edit(
-    "a letter without a piece becomes [UNK], and the splitting goes on",
+    "the result has an [UNK] for each letter of the rest", WHOLE, (LOST, '[*found, *["[UNK]"] * len(rest)]')
+)
+SPLIT_WORD.edit(
+    "a letter without a piece becomes [UNK], and the splitting continues",
     WHOLE,
     (f"return {LOST}", f"found, rest = found + {LOST}, rest[1:]; continue"),
 )
-SPLIT_WORD.edit("a letter without a piece is passed over", WHOLE, (f"return {LOST}", "rest = rest[1:]; continue"))
+SPLIT_WORD.edit("a letter without a piece is skipped", WHOLE, (f"return {LOST}", "rest = rest[1:]; continue"))
 SPLIT_WORD.edit(
     "the whole rest is never tried",
-    "The first try is the rest as it is. `range(len(rest) - 1, …)` begins one letter too short.",
+    "The first try is the rest as it is. Does your loop begin one letter too short?",
     (ENDS, "range(len(rest) - 1, 0, -1)"),
 )
 SPLIT_WORD.edit(
@@ -135,26 +141,28 @@ SPLIT_WORD.edit(
 )
 SPLIT_WORD.edit(
     "a single letter is never tried",
-    "range(n, 1, -1) ends with 2. The last try is a piece of one letter.",
+    "The last try is a piece of one letter. Where does your loop end? A range leaves out its end.",
     (ENDS, "range(len(rest), 1, -1)"),
 )
 SPLIT_WORD.edit(
-    "the ## is counted as letters of the word",
-    "Two signs of the piece are no letters of the word. By how much does the rest get shorter?",
+    "the ## is counted as part of the word",
+    "The two characters of ## aren't letters of the word. By how much does the rest get shorter?",
     ("rest = rest[end:]", "rest = rest[end + len(mark) :]"),
 )
-ONCE = "Only the piece in front is cut off, once: rest[len(piece):]."
-SPLIT_WORD.edit("the piece is taken out everywhere", ONCE, ("rest = rest[end:]", 'rest = rest.replace(rest[:end], "")'))
+ONCE = "Only the piece in front is cut off, and only once."
+SPLIT_WORD.edit(
+    "the piece is removed everywhere in the rest", ONCE, ("rest = rest[end:]", 'rest = rest.replace(rest[:end], "")')
+)
 for strip in ("lstrip", "strip"):
     SPLIT_WORD.edit(
-        "all letters of the piece are stripped",
-        f"{strip} takes away letters, not a text. {ONCE}",
+        "all letters of the piece are stripped from the rest",
+        f"{strip} removes single letters, not a whole piece. {ONCE}",
         ("rest = rest[end:]", f"rest = rest.{strip}(rest[:end])"),
     )
 
 
 def best_way(choose):
-    """The best way to split what begins at each letter; `choose` is given the ways with the longest first piece first."""
+    """The best way to split the rest from each letter on. `choose` gets the ways, with the longest first piece first."""
 
     def answer(word, known):
         best = [None] * len(word) + [[]]
@@ -168,16 +176,17 @@ def best_way(choose):
 
 
 SPLIT_WORD.misconception(
-    "a shorter piece is tried where the longest leads nowhere",
-    "A piece once taken is never given back: if the longest leads into a dead end, the word is unknown.",
+    "a shorter piece is tried if the longest leads to a dead end",
+    "The method never takes back a cut. If the longest piece leads to a dead end, the word is unknown.",
 )(best_way(lambda ways: ways[0] if ways else None))
 SPLIT_WORD.misconception(
-    "the fewest pieces are taken", "Each piece in turn is the longest at its place; how many it will be, nobody counts."
+    "the split with the fewest pieces is taken",
+    "Each piece in turn is the longest that fits. How many pieces there will be doesn't matter.",
 )(best_way(lambda ways: min(ways, key=len, default=None)))
 
 
 @SPLIT_WORD.misconception(
-    "the word is split from its end", "The longest piece in front is cut off first, then it goes on with the rest."
+    "the word is split from its end", "Begin at the left. Cut off the longest piece there, then continue with the rest."
 )
 def from_the_end(word, known):
     found, rest = [], word
@@ -192,47 +201,49 @@ def from_the_end(word, known):
 
 
 SPLIT_WORD.edit(
-    "the pieces stand in the opposite order",
-    "The piece in front comes first: append, or insert at the end.",
+    "the pieces are in reverse order",
+    "The piece that begins the word comes first. Where do you insert the next one?",
     ("return found", "return found[::-1]"),
 )
 for between in (" ", ""):
     SPLIT_WORD.edit(
-        "the pieces come out as one text",
-        "A list of pieces is wanted.",
+        "the pieces are returned as one text",
+        "Return a list of pieces.",
         ("return found", f'return "{between}".join(found)'),
         (LOST, '"[UNK]"'),
     )
 SPLIT_WORD.edit(
-    "only the first piece comes out",
-    "Behind the first piece there is a rest, which is split, too.",
+    "only the first piece is returned",
+    "After the first piece there is a rest. It must be split, too.",
     ("return found", "return found[:1]"),
 )
-SPLIT_WORD.edit("every letter is a piece", "Longer pieces come first, where they are known.", (ENDS, "[1]"))
+SPLIT_WORD.edit("every letter is a piece", "Longer known pieces come first.", (ENDS, "[1]"))
 for nested in ("[found]", "[[piece] for piece in found]"):
     SPLIT_WORD.edit(
-        "there is a list within the list", "One plain list of texts is wanted.", ("return found", f"return {nested}")
+        "the result has a list inside the list",
+        "Return one plain list of strings.",
+        ("return found", f"return {nested}"),
     )
 SPLIT_WORD.edit(
-    "pieces are taken apart into their signs",
-    "extend and += put in a text sign by sign; append puts it in whole.",
+    "pieces are split into their characters",
+    "extend and += add a string character by character. append adds it as a whole.",
     ("append(mark", "extend(mark"),
 )
 SPLIT_WORD.edit(
-    "the whole rest comes out, not the piece",
-    "Handed back is what was found: rest[:end].",
+    "the whole rest is returned, not the piece",
+    "Which part of the rest did you find in `known`?",
     ("append(mark + rest[:end])", "append(mark + rest)"),
 )
 SPLIT_WORD.edit(
     "each piece lacks its last letter",
-    "word[start:end] ends before `end`. Is one taken away once more?",
+    "A slice [start:end] ends before `end`. Is another letter taken off?",
     ("return found", "return [piece[:-1] for piece in found]"),
 )
 
 
 @SPLIT_WORD.misconception(
-    "the beginning of the word is looked up each time, not that of the rest",
-    "What is looked up begins where the last piece ended.",
+    "each time the beginning of the word is looked up, not the beginning of the rest",
+    "The next piece begins where the last one ended.",
 )
 def always_from_the_beginning(word, known):
     found, start = [], 0
@@ -247,8 +258,8 @@ def always_from_the_beginning(word, known):
 
 
 @SPLIT_WORD.misconception(
-    "there are two pieces at most",
-    "The rest may need more than one piece: a loop goes on until nothing is left, and no piece has more than one ##.",
+    "the word is cut only once",
+    "The rest may need more than one piece, so it must be split, too. If your function calls itself, does a piece get ## twice?",
 )
 def two_at_most(word, known):
     first = split_word(word, known)[:1]
@@ -256,21 +267,21 @@ def two_at_most(word, known):
     return first if not rest or first == ["[UNK]"] else [*first, f"##{rest}"] if f"##{rest}" in known else ["[UNK]"]
 
 
-SPLIT_WORD.edit("[UNK] has lost its brackets", 'The unknown piece is "[UNK]", with its brackets.', ("[UNK]", "UNK"))
+SPLIT_WORD.edit("[UNK] lacks its brackets", 'The unknown piece is "[UNK]", with its brackets.', ("[UNK]", "UNK"))
 SPLIT_WORD.edit(
-    "None comes out of an unknown word",
-    "Where no piece fits, a list is wanted, too: the one with [UNK].",
+    "None is returned for an unknown word",
+    "If no piece fits, return a list, too, with [UNK] in it.",
     (LOST, "None"),
 )
 SPLIT_WORD.misconception(
-    "the first end that is not known gives up",
-    "`else` belongs to the `for`, not to the `if`: only when no end was left is the word unknown.",
+    "only the whole word is tried",
+    "Shorter pieces must be tried, too. When does your loop give up? An `else` under the `if` gives up too early, one under the `for` doesn't.",
 )(lambda word, known: [word] if word in known else ["[UNK]"])
-SPLIT_WORD.misconception("pieces and the rest come out", "One list is wanted: the pieces.")(
+SPLIT_WORD.misconception("the pieces and the rest are returned", "Return one list, the pieces.")(
     lambda word, known: (split_word(word, known), "")
 )
 SPLIT_WORD.edit(
     "after the longest first piece the shortest ones follow",
-    "Every piece is the longest that is known, not the first alone.",
+    "Every piece is the longest known one, not only the first.",
     (ENDS, f"(range(1, len(rest) + 1) if found else {ENDS})"),
 )

@@ -1,11 +1,11 @@
-"""Tries a learner's answer on many inputs, compares it with what is right, and names the misconception.
+"""Tries a learner's answer on many inputs, compares it with the right results, and names the misconception.
 
-An exercise is a function (or class) to write, a question a value to find. What is right comes from torch's operators
-or plain arithmetic, never from a solution. A misconception is itself an answer: where the learner's results are those
-of the misconception, that is what went wrong.
+An exercise asks for a function or class, a question asks for a value. The right results come from torch's operators or
+plain arithmetic, never from a solution. A misconception is itself an answer. If the learner's results equal those of a
+misconception, the check names that misconception.
 
-Everybody imports from here. The modules, each of which imports only from those before it: exercise, comparing, trying,
-saying, differences, containers, describing, naming, examining, asking.
+All other code imports from here. The modules are, in this order: exercise, comparing, trying, saying, differences,
+containers, describing, naming, examining, asking. Each one imports only from modules before it.
 """
 
 from course_lib.checks.engine.asking import ask

@@ -1,4 +1,4 @@
-"""Whether two results are the same, whatever library their numbers come from. Every later module may import it."""
+"""Tells whether two results are the same, whatever library their numbers come from. Every later module may import it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -8,17 +8,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
-NEARLY = 1e-5, 1e-4  # absolute and relative: what a message about numbers takes as equal
+NEARLY = 1e-5, 1e-4  # absolute and relative: numbers this close count as equal in messages
 
 
 def plain(value: object) -> object:
-    """Arrays and numbers of any library as tensors, within lists, tuples and dicts too."""
+    """Turns arrays and numbers of any library into tensors, also inside lists, tuples and dicts."""
     if isinstance(value, Tensor):
         return value.detach().to_dense()
     if isinstance(value, np.ndarray | np.generic):
         try:
-            return torch.as_tensor(np.array(value, order="C"))  # torch has no negative steps, as of x[::-1]
-        except TypeError:  # of texts, or of anything
+            return torch.as_tensor(np.array(value, order="C"))  # torch has no negative strides, as in x[::-1]
+        except TypeError:  # an array of texts or other objects
             return plain(items) if isinstance(items := value.tolist(), list) else items
     if isinstance(value, Decimal | Fraction):
         return float(value)
@@ -44,7 +44,7 @@ def as_tensor(value: object) -> Tensor | None:
     if isinstance(value, list) and value:
         kinds = set(map(type, value))
         try:
-            if kinds <= {int} or kinds <= {float} or kinds <= {bool}:  # at once, which one by one takes long
+            if kinds <= {int} or kinds <= {float} or kinds <= {bool}:  # all at once, since one by one is slow
                 return torch.as_tensor(np.array(value, {int: np.int64}.get(*kinds)))
         except OverflowError:
             pass
@@ -59,7 +59,7 @@ def same(given: object, wanted: object, tolerance: float, relative: float | None
     """Whether two results are equal: shapes exactly, numbers within the tolerance, the rest as it is.
 
     Args:
-        relative: how far off a number may be in parts of itself, added to the tolerance; as much as that if not given.
+        relative: relative tolerance, added to the absolute one; equal to it if not given.
     """
     return _same(plain(given), plain(wanted), tolerance, tolerance if relative is None else relative)
 
@@ -70,7 +70,7 @@ def _same(given: object, wanted: object, tolerance: float, relative: float) -> b
     if isinstance(wanted, Tensor) and isinstance(given, list) and holds_tensors(given):
         return False
     if isinstance(wanted, Tensor) and not wanted.numel() and isinstance(given, list):
-        return given == wanted.tolist()  # an empty list has no more shape than that
+        return given == wanted.tolist()  # an empty list tells no other axes
     if isinstance(wanted, dict):
         return isinstance(given, dict) and given.keys() == wanted.keys() and all(
             _same(given[name], item, tolerance, relative) for name, item in wanted.items()
@@ -97,7 +97,7 @@ def _same(given: object, wanted: object, tolerance: float, relative: float) -> b
 
 
 def _identical(given: object, wanted: object) -> bool:
-    """Whether texts, numbers and lists of those are equal, type by type; what else there is may be the same all the same."""
+    """Whether texts, numbers and lists are equal with equal types; False doesn't mean that other values differ."""
     if type(given) is not type(wanted):
         return False
     if isinstance(given, list):
@@ -106,7 +106,7 @@ def _identical(given: object, wanted: object) -> bool:
 
 
 def _equal(given: object, wanted: object) -> bool:
-    """Whether two things of any type are equal; those that cannot tell, as objects that hold tensors, are not."""
+    """Whether two values of any type are equal; False if comparing them fails, as for objects that hold tensors."""
     try:
         return bool(given == wanted)
     except Exception:
@@ -114,7 +114,7 @@ def _equal(given: object, wanted: object) -> bool:
 
 
 def copied(value: object) -> object:
-    """What does not change any more: tensors, arrays and what holds them, copied."""
+    """Copies tensors, arrays and their containers, so that later changes don't reach the copy."""
     if isinstance(value, Tensor):
         return value.detach().clone()
     if isinstance(value, list | tuple) and type(value) in (list, tuple):
@@ -131,7 +131,7 @@ def holds_tensors(values: Sequence) -> bool:
 
 
 def exchanged(given: list, target: list) -> bool:
-    """Whether all results are there, each once, in whatever order."""
+    """Whether all wanted results are there exactly once, in any order."""
     rest = list(given)
     for wanted in target:
         found = [n for n, one in enumerate(rest) if same(one, wanted, *NEARLY)]
@@ -142,14 +142,14 @@ def exchanged(given: list, target: list) -> bool:
 
 
 def is_of_words(values: object) -> bool:
-    """Whether it is a list of words, word numbers or pairs of them, and not one of measured numbers."""
+    """Whether this is a list of words, word numbers or pairs of them, not of measured numbers."""
     return isinstance(values, list) and all(
         isinstance(item, str | int) or (isinstance(item, list) and is_of_words(item)) for item in values
     )
 
 
 def listed(value: object) -> object:
-    """A list of words or their numbers, whatever torch has to do with it; anything else as it is."""
+    """Turns tensors into lists, also inside lists; returns anything else unchanged."""
     if isinstance(value, Tensor):
         return value.tolist()
     return [listed(item) for item in value] if isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""Says in what a result comes that no next cell could use. `describing`'s neighbour: `examining` alone imports it."""
+"""Describes a result whose container the next cells couldn't use. Only `examining` imports it."""
 
 import inspect
 from collections.abc import Iterator, Sequence
@@ -24,24 +24,24 @@ def misfit_of(exercise: Exercise, outcome: Outcome, wanted: Outcome) -> differen
         return None
     lists = given, target = plain(outcome.result), plain(wanted.result)
     moved = all(isinstance(one, list) for one in lists) and not same(*lists, *NEARLY) and exchanged(given, target)
-    return None if moved else said  # in which order they are wanted is told elsewhere
+    return None if moved else said  # `describing` tells about the order
 
 
 def _misfit(given: object, wanted: object, place: str = "") -> differences.Said | None:
-    """What to say of a result, or of a part of it, in a container that no next cell could use; None if it can be used.
+    """What to say about a result, or a part of it, in a container that no next cell could use; None if it can be used.
 
-    How many parts a list has, and the shape of an array, are no matter of the container.
+    The length of a list and the shape of an array are not checked here.
     """
     it = f"`result{place}` is" if place else "it returns"
     target, is_list = plain(wanted), isinstance(given, list | tuple)
     is_array = isinstance(given, Tensor | np.ndarray) and given.ndim > 0 and _is_of_numbers(given)
     if isinstance(target, list):
         if is_list and isinstance(wanted, tuple) and len(given) != len(target):
-            return f"{it} {things(given)}, not {len(target)}", "Which things are asked for, and in which order?"
+            return f"{it} {things(given)}, not {len(target)}", "Which values are asked for, and in which order?"
         if is_list and len(given) == len(target):
             parts = enumerate(zip(given, wanted, strict=True))
             return next(filter(None, (_misfit(*pair, f"{place}[{n}]") for n, pair in parts)), None)
-        fits = is_list or is_array or isinstance(given, np.ndarray)  # of texts
+        fits = is_list or is_array or isinstance(given, np.ndarray)  # an array of texts
     elif isinstance(target, str):
         fits = isinstance(given, str)
     elif isinstance(target, Tensor | bool | int | float):
@@ -60,18 +60,18 @@ def _misfit(given: object, wanted: object, place: str = "") -> differences.Said 
 
 
 def _no_tensor(given: object, wanted: object) -> differences.Said | None:
-    """What to say where the cells below need a tensor, of the wanted type of number, and this is none."""
+    """What to say if the cells below need a tensor, and this is none or has the wrong dtype."""
     if isinstance(wanted, tuple) and isinstance(given, list | tuple):
         return next(filter(None, map(_no_tensor, given, wanted)), None)
     if given is None or not isinstance(wanted, Tensor) or not wanted.ndim:
         return None
     if not isinstance(given, Tensor):
-        made_of = "from_numpy makes one of an array" if isinstance(given, np.ndarray) else "tensor makes one of numbers"
-        return f"it returns {_container(given)}, not a tensor", f"The cells below go on with a tensor: torch.{made_of}."
+        made_of = "from_numpy` converts an array" if isinstance(given, np.ndarray) else "tensor` converts numbers"
+        return f"it returns {_container(given)}, not a tensor", f"The cells below need a tensor. `torch.{made_of}."
     if (given.dtype, wanted.dtype) == (torch.float64, torch.float32):
         return (
             "it returns float64, not float32",
-            "The cells below cannot multiply the two: .float() makes float32 of it.",
+            "The cells below can't multiply the two types. `.float()` converts to float32.",
         )
     return None
 
@@ -98,7 +98,7 @@ def _sizes(value: object) -> tuple[int, ...] | None:
 
 
 def _container(value: object) -> str:
-    """In what a result comes, and what is odd in it."""
+    """Names the container of a result, and anything odd in it."""
     if isinstance(value, list | tuple):
         many = f"a {'tuple' if isinstance(value, tuple) else 'list'} of {len(value)}"
         if all(isinstance(item, Tensor) for item in value):
@@ -122,12 +122,14 @@ def _leaves(values: Sequence) -> Iterator[object]:
 
 
 def _unpacked(value: object) -> str:
-    """How to get at what is in a container."""
+    """Hints at how to get the values out of a container."""
     if isinstance(value, Iterator):
-        return "Its values come one by one: put list() around it. Or is it yield, for return?"
+        return "It gives its values one by one. Put list() around it. Or did you write yield instead of return?"
     if inspect.isroutine(value):
-        return "It is returned itself, not what it gives. Is it called?"
-    hint = "Look at what the exercise wants returned."
+        return "You return the function itself, not its result. Did you call it?"
+    hint = "What does the exercise ask you to return?"
     return (
-        f"{hint} `torch.stack` makes one tensor of many." if isinstance(value, list) and holds_tensors(value) else hint
+        f"{hint} `torch.stack` joins many tensors into one."
+        if isinstance(value, list) and holds_tensors(value)
+        else hint
     )

@@ -1,4 +1,4 @@
-"""Tries an answer to an exercise on all inputs, and says what is wrong with it. Nothing but the package imports it."""
+"""Tries an answer to an exercise on all inputs, and says what is wrong with it. Only the package itself imports it."""
 
 import inspect
 import traceback
@@ -23,20 +23,20 @@ from course_lib.checks.engine.trying import (
     call_of,
     calls_of,
     drawn,
-    drawn_anew,
+    drawn_again,
     known,
 )
 from course_lib.checks.told import BLANK, Told
 
 
 def examine(exercise: Exercise, answer: object, seed: int = 0) -> int:
-    """Tries an answer on all cases; returns how many there were.
+    """Tries an answer on all cases and returns how many there were.
 
     Raises:
-        Wrong: with the misconception by name, the smallest input that shows it, what came out and what should have.
+        Wrong: names the misconception, the smallest input that shows it, the result, and the wanted result.
     """
     if not callable(answer):
-        raise Wrong(says(exercise, f"it is {short(answer)}, not a function", "Run the cell that defines it first."))
+        raise Wrong(says(exercise, f"it is {short(answer)}, not a function", "First run the cell that defines it."))
     cases = drawn(exercise, seed)
     if exercise.drive is None and (order := _other_order(answer, cases[0])):
         raise Wrong(says(exercise, *order))
@@ -47,8 +47,8 @@ def examine(exercise: Exercise, answer: object, seed: int = 0) -> int:
         raise Wrong(says(exercise, *_beyond(exercise, error), error.case, answer=answer)) from None
     except (Wrong, BrokenCheckError):
         raise
-    except Exception as error:  # as of a text that raises when it is to be shown
-        hint = "Plain numbers, texts and tensors can be, and lists of those."
+    except Exception as error:  # such as a text whose repr raises
+        hint = "Return plain numbers, texts or tensors, or lists of those."
         raise Wrong(says(exercise, "what it returns cannot be compared", hint)) from error
     finally:
         check.tell()
@@ -58,7 +58,7 @@ def _examined(exercise: Exercise, answer: Callable, cases: Sequence[Case], seed:
     tried, wrong, returned = [], [], []
     for case in cases:
         outcome = attempt(exercise, answer, case, check)
-        if isinstance(outcome.error, NotImplementedError) and not str(outcome.error):  # torch raises it with words
+        if isinstance(outcome.error, NotImplementedError) and not str(outcome.error):  # torch raises it with a text
             blank = traceback.extract_tb(outcome.error.__traceback__)[-1].name
             called = f"calls {blank}, which" if blank not in (getattr(answer, "__name__", ""), "__init__") else ""
             calls = f"{exercise.name} {called}".strip()
@@ -74,20 +74,21 @@ def _examined(exercise: Exercise, answer: Callable, cases: Sequence[Case], seed:
         tried.append((case, outcome, wanted))
         if not agree(exercise, outcome, wanted) or misfit_of(exercise, outcome, wanted):
             wrong.append(tried[-1])
-    anew = []
-    for old, new in drawn_anew(exercise, cases, seed):
-        attempt(exercise, answer, old, check)  # of which something may be kept, as in a cell that calls it twice
-        anew.append((new, attempt(exercise, answer, new, check), known(exercise, exercise.right, new)))
+    again = []
+    for old, new in drawn_again(exercise, cases, seed):
+        # The answer may keep something between calls, as in a cell that calls it twice.
+        attempt(exercise, answer, old, check)
+        again.append((new, attempt(exercise, answer, new, check), known(exercise, exercise.right, new)))
     for (case, outcome, _), result in zip(tried, returned, strict=True):
         if not same(result, outcome.result, 0.0):
-            what = "what it has returned changes when it is called again"
-            raise Wrong(says(exercise, what, "Something is kept between calls: make the result anew in each.", case))
+            what = "an earlier result changes in a later call"
+            raise Wrong(says(exercise, what, "Something is kept between calls. Make a new result in each.", case))
     if wrong:
         raise Wrong(_diagnosis(exercise, answer, tried, wrong, seed, check))
-    for one in anew:
+    for one in again:
         if not agree(exercise, *one[1:]):
-            what = "it is right, and wrong for other numbers of the same shapes"
-            hint = "Is something kept from an earlier call, or fitted to what a check happened to show?"
+            what = "it is right at first, but wrong for other numbers of the same shapes"
+            hint = "Is something kept from an earlier call, or copied from numbers in an earlier message?"
             raise Wrong(says(exercise, what, hint, *one, answer))
     if exercise.banned:
         refuse_calls(exercise, calls_of(exercise.banned, lambda: attempt(exercise, answer, cases[0], check)))
@@ -95,40 +96,38 @@ def _examined(exercise: Exercise, answer: Callable, cases: Sequence[Case], seed:
 
 
 def refuse_calls(exercise: Exercise, names: Sequence[str]) -> None:
-    """Raises Wrong where a right answer has called what is banned."""
+    """Raises Wrong if a right answer has called something banned."""
     if names:
-        hint = (
-            "The numbers are right. But here it is to be written out, from smaller parts: then you know what is in it."
-        )
-        raise Wrong(says(exercise, f"it calls {names[0]}, which is not to be used", hint))
+        hint = "The numbers are right. But build it from smaller parts here, so that you know what is in it."
+        raise Wrong(says(exercise, f"it calls {names[0]}, which isn't allowed here", hint))
 
 
 def _beyond(exercise: Exercise, error: bounds.BeyondError) -> differences.Said:
     if isinstance(error, bounds.TooLongError):
         line = ""
-        while isinstance(error, bounds.TooLongError):  # the first, raised in the loop, may have been followed by others
+        while isinstance(error, bounds.TooLongError):  # the first was raised in the loop; others may have followed
             line, error = line_of(error) or line, error.__context__
-        hint = "Does a loop's condition never become false, or are there far too many tries? Print what changes in it."
+        hint = "Does a loop never end, or does it take far too many steps? Print what changes in it."
         return f"it has not ended after {bounds.SECONDS} s", f"{line}{hint}"
     right = known(exercise, exercise.right, error.case).result
     what = f"it returns {kind_of(error.args[0])}, which is too large to be compared"
-    return what, f"The most are {bounds.LARGEST:,} numbers. Here {kind_of(right)} is wanted."
+    return what, f"A result may have up to {bounds.LARGEST:,} numbers. Here, {kind_of(right)} is wanted."
 
 
 def _other_order(answer: Callable, case: Case) -> differences.Said | None:
-    """What to say if an answer has the arguments by their names, in another order."""
+    """What to say if an answer has the right argument names in the wrong order."""
     try:
         own, wanted = list(inspect.signature(answer).parameters), list(case.arguments)
     except (TypeError, ValueError):
         return None
     if own == wanted or sorted(own) != sorted(wanted):
         return None
-    what = f"its arguments stand in another order: ({', '.join(own)}), and the text has ({', '.join(wanted)})"
-    return what, "Whoever calls it gives them in the order of the text."
+    what = f"its arguments are in the wrong order: ({', '.join(own)}), but the text has ({', '.join(wanted)})"
+    return what, "Other cells call it with the arguments in the order of the text."
 
 
 def _changed(exercise: Exercise, answer: Callable, case: Case, outcome: Outcome) -> differences.Said:
-    """Which argument was changed, by the name that the learner has given it."""
+    """Says which argument was changed, by the learner's own name for it."""
     name, value = next((n, v) for n, v in case.arguments.items() if not same(outcome.arguments[n], v, 0.0))
     called = call_of(exercise, answer, case)
     own = name if name in called else next((n for n, v in called.items() if v is value), "" if called else name)
@@ -139,14 +138,14 @@ def _changed(exercise: Exercise, answer: Callable, case: Case, outcome: Outcome)
         lines, new = "x.append(1), x.pop(), x.clear() and x &= y", "make a new one, or a copy"
     return (
         f"it changes {'its argument ' if own else ''}{it} in place",
-        f"Whoever calls it still needs {it}. Lines such as {lines} change x itself: {new}.",
+        f"The caller still needs {it}. Lines such as {lines} change x itself. Instead, {new}.",
     )
 
 
 def _diagnosis(
     exercise: Exercise, answer: Callable, tried: Sequence[Tried], wrong: Sequence[Tried], seed: int, check: bounds.Check
 ) -> Told:
-    wrong = sorted(wrong, key=lambda one: short(one[1].result) == short(one[2].result))  # first what can be seen
+    wrong = sorted(wrong, key=lambda one: short(one[1].result) == short(one[2].result))  # visible differences first
     case, outcome, wanted = wrong[0]
     off = any(not agree(exercise, *one[1:]) for one in wrong)
     if off and (misconception := misconception_of(exercise, answer, tried, seed, check)):
@@ -158,11 +157,11 @@ def _diagnosis(
     if not outcome.error and not agree(exercise, outcome, again):
         what, hint = (
             "two calls with the same input give different results",
-            "Is something drawn, or kept from call to call?",
+            "Is something drawn at random, or kept between calls?",
         )
     elif earlier := _as_before(tried, outcome):
-        what = f"it gives what it gave for another input: {earlier}"
-        hint = "Is something typed in that should be computed, or kept from call to call?"
+        what = f"it gives the same result as for another input: {earlier}"
+        hint = "Did you type in something that should be computed, or is something kept between calls?"
     if hint == STEP_BY_STEP:
         hint = f"{where_right(exercise, tried)}{hint if is_small(case) else STEP_IN_CODE}"
     if two := two_at_once(exercise, tried) or one_and_more(exercise, tried):
@@ -173,7 +172,7 @@ def _diagnosis(
 
 
 def _as_before(tried: Sequence[Tried], outcome: Outcome) -> str | None:
-    """Which other input gave this very result, which is right there; of a few numbers that may be chance."""
+    """Which other input gave this same result correctly; None for results of fewer than three different numbers."""
     numbers = None if outcome.error else as_tensor(plain(outcome.result))
     if numbers is None or numbers.is_complex() or len(numbers.unique()) < 3:
         return None

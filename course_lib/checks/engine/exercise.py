@@ -1,4 +1,4 @@
-"""What there is to write or to find, and what is raised of an answer. Every module of the checks may import it."""
+"""Defines exercises, questions, their cases and misconceptions, and the errors that checks raise. All modules import it."""
 
 import inspect
 import textwrap
@@ -12,12 +12,12 @@ from course_lib.processes import in_a_notebook
 
 
 class Wrong(Exception):  # noqa: N818 - a learner reads the name
-    """An answer that is not right. What is told of it is shown without a traceback; in a notebook as a box above the error."""
+    """An answer that is not right. The message is shown without a traceback, in a notebook as a box above the error."""
 
     boxed = False
 
     def show(self) -> None:
-        """In a notebook, displays what is told; of the error itself one line is left, and the cell fails as before."""
+        """In a notebook, displays the message as a box; the error then shows a single line, and the cell still fails."""
         if in_a_notebook() and isinstance(told := self.args[0], Told):
             told.show()
             self.boxed = True
@@ -27,7 +27,7 @@ class Wrong(Exception):  # noqa: N818 - a learner reads the name
 
 
 class BrokenCheckError(RuntimeError):
-    """What computes the right answer fails, so that nobody's answer can be compared."""
+    """The code that computes the right answer fails, so no answer can be compared."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ class Misconception:
     """A wrong answer that people really give.
 
     Args:
-        name: what it is, such as "softmax over the wrong axis".
+        name: what is wrong, such as "softmax over the wrong axis".
         hint: what to look at, in a sentence or two; never the solution.
         answer: a function that gives the wrong results, or the wrong value.
-        changes: what makes it of the source of what is right, if it is an edit of that.
+        changes: pairs of old and new words, if it is an edit of the right source.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Misconception:
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """One input: what is special about it, and the arguments by their names."""
+    """One input: what is special about it, and the arguments by name."""
 
     about: str
     arguments: Mapping[str, object]
@@ -60,16 +60,16 @@ class Exercise:
     """A function or class to write.
 
     Args:
-        name: the name that the answer has in the notebook.
+        name: name of the answer in the notebook.
         lesson: name of the lesson.
         cases: draws the inputs from a generator, the smallest first.
-        right: gives what is right for an input.
+        right: computes the right result for an input.
         see: where to read on: lesson and section, or a glossary entry.
-        drive: what is done with the learner's object; it is called with the arguments, in their order, if not given. It
-            stands by itself (imports inside), since a grader sends its source to the learner's kernel.
-        tolerance: largest difference of a number that counts as equal, absolute and relative.
-        banned: functions, classes and modules that the text says are not to be used, such as "torch.nn.functional.relu".
-        tensor: whether the cells below go on with the result, so that it must be a tensor and not a list of the numbers.
+        drive: runs the learner's object; if not given, the object is called with the arguments in their order. It must
+            import inside what it needs, since a grader sends its source to the learner's kernel.
+        tolerance: largest difference at which numbers count as equal, absolute and relative.
+        banned: functions, classes and modules that the exercise forbids, such as "torch.nn.functional.relu".
+        tensor: whether the result must be a tensor, since the cells below use it, and not a list of numbers.
     """
 
     name: str
@@ -84,10 +84,10 @@ class Exercise:
     misconceptions: list[Misconception] = field(default_factory=list, kw_only=True)  # the most telling first
 
     def misconception(self, name: str, hint: str) -> Callable[[Callable], Callable]:
-        """Files a wrong answer beside its name and hint; of those that cannot be told apart, the first is named.
+        """Registers a wrong answer with its name and hint; of those that cannot be told apart, the first is named.
 
         Args:
-            name: what it is, such as "softmax over the wrong axis".
+            name: what is wrong, such as "softmax over the wrong axis".
             hint: what to look at, in a sentence or two; never the solution.
         """
 
@@ -98,13 +98,13 @@ class Exercise:
         return file
 
     def edit(self, name: str, hint: str, *changes: tuple[str, str]) -> None:
-        """Files what is right with a few words of its source changed, as the misconception `name`.
+        """Registers the right source with a few words changed, as the misconception `name`.
 
         Args:
-            name: see `misconception`, as for `hint`.
-            changes: pairs of words of the source of `right` and what stands there instead.
+            name, hint: see `misconception`.
+            changes: pairs of words in the source of `right` and their replacements.
         Raises:
-            ValueError: some words do not stand in the source exactly once, so it is not clear what is changed.
+            ValueError: some words don't occur exactly once in the source, so it isn't clear what to change.
         """
         try:
             self.misconceptions.append(Misconception(name, hint, self.edited(*changes), changes))
@@ -112,15 +112,15 @@ class Exercise:
             raise ValueError(f"{self.name}, {name!r}: {error}") from None
 
     def edited(self, *changes: tuple[str, str]) -> Callable:
-        """What is right with a few words of its source changed. Raises as `edit`."""
+        """Returns the right function with a few words of its source changed. Raises as `edit`."""
         source = textwrap.dedent(inspect.getsource(self.right))
         for old, new in changes:
             if source.count(old) != 1:
                 raise ValueError(f"{old!r} stands {source.count(old)} times in\n{source}")
             source = source.replace(old, new)
         made = {}
-        right = inspect.unwrap(self.right)  # whose globals a decorator hides
-        exec(source, right.__globals__, made)  # the globals themselves: later helpers of the module are found
+        right = inspect.unwrap(self.right)  # a decorator hides its globals
+        exec(source, right.__globals__, made)  # not a copy of the globals, so that helpers defined later are found
         return made[self.right.__name__]
 
     def run(self, answer: Callable, arguments: Mapping[str, object]) -> object:
@@ -132,11 +132,11 @@ class Question:
     """A value to find: a number, a shape, a word, or a list of those.
 
     Args:
-        right: computes what is right.
-        misconceptions: values to look for, the most telling first.
+        right: computes the right value.
+        misconceptions: wrong values to look for, the most telling first.
         tolerance: how far off a number may be.
 
-    The others are those of `Exercise`; a misconception's answer is a value, or a function that computes it.
+    The other arguments are those of `Exercise`. A misconception's answer is a value, or a function that computes it.
     """
 
     name: str

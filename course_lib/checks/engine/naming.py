@@ -1,4 +1,4 @@
-"""Finds the misconception that explains what came out. `examining` alone imports it."""
+"""Finds the misconception that explains a result. Only `examining` imports it."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -13,14 +13,14 @@ from course_lib.checks.engine.comparing import NEARLY, as_tensor, plain, same
 from course_lib.checks.engine.exercise import Exercise, Misconception
 from course_lib.checks.engine.trying import MOST_FURTHER, Tried, agree, attempt, drawn, in_memory_alone, known
 
-MOST_PAIRS = 200  # of misconceptions that are tried together
+MOST_PAIRS = 200  # pairs of misconceptions that are tried together
 
 
 def like_one(exercise: Exercise, wrong: Sequence[Tried]) -> str | None:
-    """Which misconception gives the same on most inputs that fail, the smallest among them, though not on all."""
+    """Which misconception gives the same results on most failing inputs, including the smallest, if none explains all."""
     wrong = [one for one in wrong if not in_memory_alone(one[1])]
     results = [plain(outcome.result) for _, outcome, _ in wrong]
-    if len(wrong) < 3 or all(same(result, results[0], 0.0) for result in results):  # which many mistakes would give
+    if len(wrong) < 3 or all(same(result, results[0], 0.0) for result in results):  # many mistakes give one result
         return None
     found = [m for m in exercise.misconceptions if _gives(exercise, m, wrong[0], hidden=False)]
     alike = [sum(_gives(exercise, m, one, hidden=False) for one in wrong) for m in found]
@@ -29,19 +29,19 @@ def like_one(exercise: Exercise, wrong: Sequence[Tried]) -> str | None:
         return None
     best = found[alike.index(most)]
     many = "all" if most == len(wrong) else f"{most} of the {len(wrong)}"
-    rest = "" if most == len(wrong) else " On the others it gives something else."
-    return f"On {many} inputs that fail it gives the same as this mistake: {best.name}. {best.hint}{rest}"
+    rest = "" if most == len(wrong) else " On the others, the results differ."
+    return f"On {many} failing inputs, it gives the same results as this mistake: {best.name}. {best.hint}{rest}"
 
 
 def one_and_more(exercise: Exercise, tried: Sequence[Tried]) -> differences.Said | None:
-    """A misconception of which all results have come, and what has become of its own on the way."""
+    """Names a misconception whose results the answer has changed further by one known relation, and that relation."""
     if any(outcome.error or wanted.error for _, outcome, wanted in tried):
         return None
     if _became([(plain(outcome.result), plain(wanted.result)) for _, outcome, wanted in tried]):
-        return None  # it has come of what is right
+        return None  # it follows from the right results alone
     wrong = [one for one in tried if not agree(exercise, *one[1:])]
     for misconception in exercise.misconceptions:
-        for some in (wrong[:2], tried):  # most are ruled out by the first
+        for some in (wrong[:2], tried):  # the first inputs rule out most
             theirs = [known(exercise, misconception.answer, case) for case, *_ in some]
             if any(one.error for one in theirs):
                 break
@@ -51,25 +51,25 @@ def one_and_more(exercise: Exercise, tried: Sequence[Tried]) -> differences.Said
         else:
             what, hint = said
             return (
-                f"{misconception.name}; and besides, {what.replace('what is wanted', 'what that gives')}",
+                f"{misconception.name}; in addition, {what.replace('what is wanted', 'what that gives')}",
                 f"{misconception.hint}\n{hint}",
             )
     return None
 
 
 def two_at_once(exercise: Exercise, tried: Sequence[Tried]) -> differences.Said | None:
-    """Two misconceptions that, made together in the source of what is right, give all results."""
+    """Names two misconceptions that give all the results when both are edited into the right source."""
     wrong = [one for one in tried if not agree(exercise, *one[1:])]
     if any(outcome.error for _, outcome, _ in tried) or not _has_numbers(plain(wrong[0][1].result)):
         return None
     edits = [one for one in exercise.misconceptions if one.changes and _matters(exercise, one, wrong[0])]
-    check = bounds.Check()  # two edits may make a loop without end
+    check = bounds.Check()  # two edits together may loop forever
     for one, other in islice(combinations(edits, 2), MOST_PAIRS):
         try:
             both = exercise.edited(*one.changes, *other.changes)
             outcomes = ((outcome, attempt(exercise, both, case, check)) for case, outcome, _ in [wrong[0], *tried])
             if one.name != other.name and all(agree(exercise, *pair) for pair in outcomes):
-                return f"{one.name}; and besides, {other.name}", f"{one.hint}\n{other.hint}"
+                return f"{one.name}; in addition, {other.name}", f"{one.hint}\n{other.hint}"
         except (ValueError, SyntaxError):  # both change the same words
             continue
         except bounds.BeyondError:
@@ -78,13 +78,13 @@ def two_at_once(exercise: Exercise, tried: Sequence[Tried]) -> differences.Said 
 
 
 def _matters(exercise: Exercise, misconception: Misconception, one: Tried) -> bool:
-    """Whether a misconception makes any difference on an input, other than that it fails."""
+    """Whether a misconception gives a wrong result on an input, and not an error."""
     theirs = known(exercise, misconception.answer, one[0])
     return not theirs.error and not agree(exercise, theirs, one[2])
 
 
 def _became(pairs: Sequence[tuple[object, object]]) -> differences.Said | None:
-    """What relates results to those of a misconception, leaving no number unexplained; None if nothing does."""
+    """What relates all numbers of the results to those of a misconception; None if nothing does."""
     given, theirs = pairs[0]
     if isinstance(theirs, Tensor) and all(isinstance(one, Tensor) for pair in pairs for one in pair):
         return differences.in_full(pairs)
@@ -102,14 +102,14 @@ def _became(pairs: Sequence[tuple[object, object]]) -> differences.Said | None:
 def misconception_of(
     exercise: Exercise, answer: Callable, tried: Sequence[Tried], seed: int, check: bounds.Check
 ) -> Misconception | None:
-    """The misconception that explains the answer on every input tried, and on others that are drawn to be sure.
+    """Returns the misconception that explains the answer on every input tried, and on further inputs drawn to be sure.
 
-    Where several do, more are drawn to tell them apart; of those that cannot be told apart, the first in the list.
+    If several do, more inputs are drawn to tell them apart. If that fails, the first in the list is returned.
     """
     if not any(_has_numbers(plain(outcome.result)) for _, outcome, _ in tried):
-        return None  # nothing but NaN, which has many causes
+        return None  # only NaN, which has many causes
     first = next(i for i, one in enumerate(tried) if not agree(exercise, *one[1:]))
-    in_order = [tried[first], *tried[:first], *tried[first + 1 :]]  # most are ruled out by the first
+    in_order = [tried[first], *tried[:first], *tried[first + 1 :]]  # the first input rules out most
     found = [m for m in exercise.misconceptions if all(_gives(exercise, m, one) for one in in_order)]
     found = [m for m in found if any(_telling(exercise, m, one) for one in tried)]
     for further in range(1, 1 + MOST_FURTHER):
@@ -122,10 +122,10 @@ def misconception_of(
 
 
 def _gives(exercise: Exercise, misconception: Misconception, one: Tried, hidden: bool = True) -> bool:
-    """Whether a misconception explains what came out; NaN and an error of memory say nothing: they hide what was there.
+    """Whether a misconception explains a result. NaN and errors about memory order hide numbers, so they fit any.
 
     Args:
-        hidden: whether NaN of the misconception, too, may hide what the answer gave, or all that is wrong in it.
+        hidden: whether the misconception's NaN, too, may hide numbers of the answer, even all wrong ones.
     """
     case, outcome, wanted = one
     if in_memory_alone(outcome):
@@ -137,13 +137,13 @@ def _gives(exercise: Exercise, misconception: Misconception, one: Tried, hidden:
     hides = hidden or all((one.isnan() | ~other.isnan()).all() for one, other in _pairs(given, mistaken))
     if hides and _numbers_left(given, mistaken):
         if not hidden and same(*_without_nan(given, right), exercise.tolerance):
-            return False  # what NaN leaves is right, so it speaks for no misconception
+            return False  # the numbers left are right, so they speak for no misconception
         given, mistaken = _seen_through_nan(given, mistaken, right) if hidden else _without_nan(given, mistaken)
     return same(given, mistaken, exercise.tolerance)
 
 
 def _pairs(given: object, theirs: object) -> list[tuple[Tensor, Tensor]]:
-    """The tensors of equal shape that stand at the same place of two results."""
+    """The tensors of equal shape at the same position of two results."""
     if isinstance(given, list) and isinstance(theirs, list) and len(given) == len(theirs):
         return [pair for one, other in zip(given, theirs, strict=True) for pair in _pairs(one, other)]
     fit = isinstance(given, Tensor) and isinstance(theirs, Tensor) and given.shape == theirs.shape
@@ -151,7 +151,7 @@ def _pairs(given: object, theirs: object) -> list[tuple[Tensor, Tensor]]:
 
 
 def _has_numbers(result: object) -> bool:
-    """Whether a result holds anything but NaN."""
+    """Whether a result contains anything but NaN."""
     if isinstance(result, list) and result:
         return any(map(_has_numbers, result))
     numbers = as_tensor(result)
@@ -159,32 +159,32 @@ def _has_numbers(result: object) -> bool:
 
 
 def _numbers_left(given: object, theirs: object) -> bool:
-    """Whether there is a place at which neither result is NaN."""
+    """Whether there is a position at which neither result is NaN."""
     return any(not (one.isnan() | other.isnan()).all() for one, other in _pairs(given, theirs))
 
 
 def _seen_through_nan(given: object, theirs: object, right: object) -> tuple[object, object]:
-    """Both with 0 wherever NaN may hide that they are alike.
+    """Returns both with 0 wherever NaN may hide that they are equal.
 
-    NaN of an answer hides what is wrong in the misconception, or 0, which may be NaN that was mended; NaN of a
-    misconception hides what the answer has mended, which is 0 or right. Beside any other number it is a mistake of its own.
+    An answer's NaN hides a wrong number of the misconception, or a 0, to which NaN may have been changed. A
+    misconception's NaN hides a number that the answer has fixed, which is 0 or right. Any other pair stays as it is.
     """
     if isinstance(given, list) and isinstance(theirs, list) and len(given) == len(theirs) > 0:
         rights = right if isinstance(right, list) and len(right) == len(given) else [None] * len(given)
         return tuple(map(list, zip(*map(_seen_through_nan, given, theirs, rights), strict=True)))
     if all(isinstance(one, Tensor) and not one.is_complex() for one in (given, theirs)) and given.shape == theirs.shape:
         if not isinstance(right, Tensor) or right.shape != given.shape:
-            right = torch.full(given.shape, math.inf)  # none of them is right
+            right = torch.full(given.shape, math.inf)  # so that none counts as right
         absolute, relative = NEARLY
         wrong = ~torch.isclose(theirs.double(), right.double(), relative, absolute, equal_nan=True)
-        mended = (given == 0) | torch.isclose(given.double(), right.double(), relative, absolute)
-        hidden = (given.isnan() & (wrong | (theirs == 0))) | (theirs.isnan() & mended)
+        fixed = (given == 0) | torch.isclose(given.double(), right.double(), relative, absolute)
+        hidden = (given.isnan() & (wrong | (theirs == 0))) | (theirs.isnan() & fixed)
         return given.masked_fill(hidden, 0), theirs.masked_fill(hidden, 0)
     return given, theirs
 
 
 def _without_nan(*results: object) -> tuple[object, ...]:
-    """All of them with 0 wherever one of them is NaN."""
+    """Returns all results with 0 wherever one of them is NaN."""
     if all(isinstance(one, list) and len(one) == len(results[0]) > 0 for one in results):
         return tuple(map(list, zip(*map(_without_nan, *results), strict=True)))
     if all(isinstance(one, Tensor) and one.shape == results[0].shape for one in results):
@@ -194,7 +194,7 @@ def _without_nan(*results: object) -> tuple[object, ...]:
 
 
 def _telling(exercise: Exercise, misconception: Misconception, one: Tried) -> bool:
-    """Whether an agreement tells anything: not of what is right but for NaN, nor of errors that share only their type."""
+    """Whether the agreement is evidence: not if the result is right except for NaN, nor if errors share only their type."""
     case, outcome, wanted = one
     if agree(exercise, outcome, wanted):
         return False

@@ -1,4 +1,4 @@
-"""Values, inputs and errors in words, and all that is said of an answer in one form. Every later module may import it."""
+"""Puts values, inputs and errors into words, and a check's message into one form. Every later module may import it."""
 
 import inspect
 import math
@@ -15,8 +15,8 @@ from course_lib.checks.engine.exercise import Case, Exercise, Question
 from course_lib.checks.engine.trying import Outcome, as_given
 from course_lib.checks.told import WRONG, Told
 
-INSTALLED = re.compile(r"[/\\](site-packages|course_lib)[/\\]")  # files that the learner has not written
-LARGEST_SHOWN = 24  # numbers of a tensor that a message prints; of larger ones it gives the shape
+INSTALLED = re.compile(r"[/\\](site-packages|course_lib)[/\\]")  # files that the learner didn't write
+LARGEST_SHOWN = 24  # numbers of a tensor that a message prints; larger tensors are shown by shape
 LONGEST_SHOWN = 400  # characters of any other value
 
 
@@ -47,14 +47,14 @@ def says(
 
 
 def line_of(error: BaseException) -> str:
-    """The learner's line that raised an error, if it can be told."""
+    """The learner's line that raised an error, if it can be found."""
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.line for frame in frames if frame.line and not INSTALLED.search(frame.filename)]
     return f"In the line `{lines[-1]}`\n" if lines else ""
 
 
 def _first_difference(given: object, wanted: object) -> str:
-    """Where two tensors that are too large to be printed differ first, in words."""
+    """Says where two tensors that are too large to print first differ."""
     numbers, target = as_tensor(plain(given)), as_tensor(plain(wanted))
     if numbers is None or target is None or numbers.shape != target.shape or target.numel() <= LARGEST_SHOWN:
         return ""
@@ -86,7 +86,7 @@ def kind_of(value: object) -> str:
 
 
 def type_name(value: object) -> str:
-    """The name of its type, or that which `course_lib.grading.courier` has from a learner's kernel."""
+    """The name of a value's type, or the one that `course_lib.grading.courier` received from a learner's kernel."""
     return inspect.getattr_static(value, "type_name", type(value).__name__)
 
 
@@ -99,7 +99,7 @@ def _rounded(value: object) -> object:
 
 
 def short(value: object) -> str:
-    """A value as Python's own source, so that it can be pasted into a cell; what is too large is told in words."""
+    """A value as Python source that can be pasted into a cell; larger values are described in words."""
     text = _source(value)
     if text is None:
         value = plain(value)
@@ -115,17 +115,17 @@ def short(value: object) -> str:
 
 
 def _source(value: object) -> str | None:
-    """Python source of a value, numbers rounded to four digits; None of a large tensor, or of what has none."""
+    """Python source of a value, numbers rounded to four digits; None for large tensors and values without a source."""
     if isinstance(value, Tensor | np.ndarray | np.generic):
         value = plain(value)
-        if not isinstance(value, Tensor):  # texts, dates, or objects of any kind
+        if not isinstance(value, Tensor):  # texts, dates, or other objects
             return repr(value) if isinstance(value, np.generic) else _source(value)
         return _source(value.tolist()) if value.numel() <= LARGEST_SHOWN else None
     if isinstance(value, float):
         odd = {math.inf: "torch.inf", -math.inf: "-torch.inf"}
         return "torch.nan" if math.isnan(value) else odd.get(value) or repr(_rounded(value))
     if isinstance(value, int) and value.bit_length() > 4 * LONGEST_SHOWN:
-        return None  # Python itself writes no number of thousands of digits
+        return None  # Python refuses to write numbers with thousands of digits
     if isinstance(value, bool | int | complex | str | None):
         return repr(value)
     if isinstance(value, Mapping):
@@ -147,5 +147,5 @@ def _source(value: object) -> str | None:
 def _in_order(values: set | frozenset) -> list:
     try:
         return sorted(values)
-    except Exception:  # as tensors
+    except Exception:  # such as tensors
         return sorted(values, key=repr)

@@ -1,4 +1,4 @@
-"""Runs an answer on an input, and keeps what came out. Every later module may import it."""
+"""Runs an answer on an input and keeps the result. Every later module may import it."""
 
 import copy
 import inspect
@@ -12,14 +12,14 @@ from course_lib.checks import bounds
 from course_lib.checks.engine.comparing import copied, same
 from course_lib.checks.engine.exercise import Case, Exercise
 
-DOES_NOT_FIT = RuntimeError, ValueError, IndexError  # what torch, NumPy and Python raise of shapes that do not fit
-MEMORY = "view size is not compatible"  # what view says of numbers that do not lie in order
-MOST_FURTHER = 3  # times that inputs are drawn anew to be sure of a misconception
+DOES_NOT_FIT = RuntimeError, ValueError, IndexError  # what torch, NumPy and Python raise if shapes don't match
+MEMORY = "view size is not compatible"  # part of view's error if the numbers are not in order in memory
+MOST_FURTHER = 3  # how often inputs are drawn again to be sure of a misconception
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an answer gave for a case: a result, or the error that it raised; and the arguments after the call."""
+    """What an answer gave for a case: a result or the error that it raised, and the arguments after the call."""
 
     result: object
     error: BaseException | None
@@ -27,10 +27,10 @@ class Outcome:
 
 
 def attempt(exercise: Exercise, answer: Callable, case: Case, within: Callable = lambda call: call()) -> Outcome:
-    """Runs an answer on its own copy of a case's arguments; a result that cannot be compared is an error of its own.
+    """Runs an answer on a copy of a case's arguments; a result that cannot be compared counts as an error.
 
     Args:
-        within: makes the call, as the `bounds.Check` of a learner's answer. If it goes beyond, BeyondError has the case.
+        within: makes the call, such as the `bounds.Check` of a learner's answer. A BeyondError gets the case.
     """
     arguments = copy.deepcopy(dict(case.arguments))
 
@@ -54,13 +54,13 @@ def attempt(exercise: Exercise, answer: Callable, case: Case, within: Callable =
 
 @lru_cache(64)
 def drawn(exercise: Exercise, seed: int) -> Sequence[Case]:
-    """The inputs of a seed, the same objects in each check."""
+    """The inputs of a seed, the same objects in every check."""
     return exercise.cases(torch.Generator().manual_seed(seed))
 
 
 @lru_cache(2_000)
 def known(exercise: Exercise, answer: Callable, case: Case) -> Outcome:
-    """What is right, or what a misconception gives: nobody changes it, so once in all checks is enough."""
+    """The right outcome, or a misconception's. It never changes, so all checks share one call."""
     return replace(attempt(exercise, answer, case), arguments={})
 
 
@@ -71,17 +71,17 @@ def agree(exercise: Exercise, one: Outcome, other: Outcome) -> bool:
     return same(one.result, other.result, exercise.tolerance)
 
 
-def drawn_anew(exercise: Exercise, cases: Sequence[Case], seed: int) -> list[tuple[Case, Case]]:
-    """Some inputs, and each drawn once more: the same shapes, with other numbers."""
+def drawn_again(exercise: Exercise, cases: Sequence[Case], seed: int) -> list[tuple[Case, Case]]:
+    """Pairs of an input and the same input drawn again, with equal shapes and other numbers."""
     again = drawn(exercise, seed + 1 + MOST_FURTHER)
     pairs = zip(cases, again, strict=False)
     return [(old, new) for old, new in pairs if not same(old.arguments, new.arguments, 0.0)][:MOST_FURTHER]
 
 
 def calls_of(banned, call):
-    """What a call calls of that which is banned, however it is imported or wrapped.
+    """Returns which banned functions a call uses, however they are imported or wrapped.
 
-    It stands by itself: a grader sends its source into a learner's kernel.
+    It imports inside what it needs, since a grader sends its source to a learner's kernel.
     """
     import sys
 
@@ -105,22 +105,22 @@ def calls_of(banned, call):
     return found
 
 
-Tried = tuple[Case, Outcome, Outcome]  # an input, what the answer gave for it, and what is right
+Tried = tuple[Case, Outcome, Outcome]  # an input, the answer's outcome, and the right one
 
 
 def in_memory_alone(outcome: Outcome) -> bool:
-    """Whether an answer has stumbled over the order in memory alone, which no misconception is about."""
+    """Whether an answer failed only because of the order in memory, which no misconception is about."""
     return MEMORY in str(outcome.error)
 
 
 class _Called(BaseException):
-    """Ends a call as soon as it is seen what an answer is called with."""
+    """Ends a call as soon as the answer's arguments are known."""
 
 
 def call_of(exercise: Exercise, answer: object, case: Case) -> Mapping[str, object]:
-    """What an answer is called with first, by the names that its author has given; nothing if that cannot be told.
+    """The arguments of the first call of an answer, by the learner's own names; empty if they can't be found.
 
-    The arguments of a case may be others: those from which the exercise's `drive` makes a model.
+    They may differ from those of the case, from which the exercise's `drive` may build a model.
     """
     calls = []
 
@@ -139,7 +139,7 @@ def call_of(exercise: Exercise, answer: object, case: Case) -> Mapping[str, obje
 
 
 def as_given(exercise: Exercise, answer: object, case: Case) -> Mapping[str, object]:
-    """What an input was, by the learner's own names; what only `drive` is given comes last."""
+    """The input by the learner's own names; arguments that only `drive` gets come last."""
     called = call_of(exercise, answer, case)
     if not called or exercise.drive is None:
         return case.arguments

@@ -1,4 +1,4 @@
-"""`alibi(heads, queries, keys)`: what each head adds to its scores, by the distance of the words."""
+"""`alibi(heads, queries, keys)`: what each head adds to its scores, depending on the distance between the words."""
 
 import torch
 
@@ -10,7 +10,7 @@ def alibi_cases(generator: torch.Generator) -> list[Case]:
         return int(torch.randint(low, high, (), generator=generator))
 
     inputs = [
-        ("two heads, two queries behind one other word", 2, 2, 3),
+        ("two heads, two queries after one other word", 2, 2, 3),
         ("two heads, three words", 2, 3, 3),
         ("four heads, three words", 4, 3, 3),
         ("one query, the last of five words", 4, 1, 5),
@@ -46,133 +46,133 @@ ALIBI = Exercise(
 )
 
 ALIBI.edit(
-    "far keys gain, where they should lose",
-    "The bias is added to the score, and a far key must come out with less.",
+    "far keys get higher scores, not lower ones",
+    "The bias is added to the score. Which sign gives far keys less weight?",
     ("-distance", "distance"),
 )
 ALIBI.edit(
-    "later keys gain",
-    "The distance is |i − j|: a key two words behind the query is two away, as one before it.",
+    "later keys get higher scores",
+    "The distance is |i − j|. A key two words after the query is as far away as a key two words before it.",
     ("(query - key).abs()", "query - key"),
 )
 ALIBI.edit(
-    "earlier keys gain",
-    "q − k and k − q differ in their sign, and a distance has none: whoever stands away loses, on either side.",
+    "earlier keys get higher scores",
+    "q − k and k − q differ in sign, but a distance has no sign. A key further away must lose, on either side.",
     ("(query - key).abs()", "key - query"),
 )
-LATER = "To hide what comes later is the mask's work, done elsewhere. Here only the distance counts, on either side."
+LATER = "Hiding later keys is the mask's job, done elsewhere. Here only the distance counts, on either side."
 ALIBI.edit("later keys are masked", LATER, ("abs()", "masked_fill(key > query, torch.inf)"))
-ALIBI.edit("later keys have no bias", LATER, ("abs()", "clamp(min=0)"))
+ALIBI.edit("later keys get no bias", LATER, ("abs()", "clamp(min=0)"))
 ALIBI.edit(
-    "earlier keys have no bias",
-    "A key before the query is |i − j| away, too. Does a clamp, or triu, cut it off?",
+    "earlier keys get no bias",
+    "A key before the query has the distance |i − j|, too. Does a clamp or a triu set it to 0?",
     ("(query - key).abs()", "(key - query).clamp(min=0)"),
 )
 ALIBI.edit(
     "the queries are taken for the first words",
-    "The queries are the *last* of the words: with one query and five keys, at which place does it stand?",
+    "The queries belong to the *last* words. With one query and five keys, at which position is the query?",
     ("keys - queries, keys", "queries"),
 )
-LAST = "The last query is the last word: with five keys it stands at place 4, and its own key is no distance away."
-ALIBI.edit("the queries stand one place too far", LAST, ("keys - queries, keys", "keys - queries + 1, keys + 1"))
-ALIBI.edit("the queries stand one place too early", LAST, ("keys - queries, keys", "keys - queries - 1, keys - 1"))
+LAST = "The last query is the last word. With five keys it is at position 4, and the distance to its own key is 0."
+ALIBI.edit("the queries are one position too late", LAST, ("keys - queries, keys", "keys - queries + 1, keys + 1"))
+ALIBI.edit("the queries are one position too early", LAST, ("keys - queries, keys", "keys - queries - 1, keys - 1"))
 ALIBI.edit(
-    "all queries stand at the last place",
-    "Each query is a word of its own. Where does the first of two queries stand?",
+    "all queries are at the last position",
+    "Each query is a word of its own. At which position is the first of two queries?",
     ("torch.arange(keys - queries, keys", "torch.full((queries,), keys - 1"),
 )
 ALIBI.edit(
-    "the word itself is one away",
-    "A query stands at no distance from its own key: there the bias is 0.",
+    "a word has the distance 1 from itself",
+    "The distance of a query from its own key is 0, and so is the bias there.",
     ("abs()", "abs() + 1"),
 )
 ALIBI.edit(
-    "the bias is made of the key's place",
-    "What counts is how far the key is from the query. (With a causal mask a softmax would not tell; a look ahead would.)",
+    "the bias depends on the key's position alone",
+    "What counts is how far the key is from the query. (Under a causal mask, the softmax hides the mistake.)",
     ("(query - key).abs()", "-key.expand(queries, keys)"),
 )
 ALIBI.edit(
-    "the bias is made of the key's place",
-    "What counts is how far the key is from the query, and not where it stands.",
+    "the bias depends on the key's position alone",
+    "What counts is how far the key is from the query, not where the key is.",
     ("(query - key).abs()", "key.expand(queries, keys)"),
 )
-STRAIGHT = "The score falls in a straight line: twice as far, twice the bias."
+STRAIGHT = "The bias is proportional to the distance. Twice as far is twice the bias."
 ALIBI.edit("the distance is squared", STRAIGHT, ("abs()", "square()"))
 ALIBI.edit("the logarithm of the distance is taken", STRAIGHT, ("abs()", "abs().log1p()"))
 ALIBI.edit(
     "the slopes are those of eight heads",
-    "2^(−h) is right for eight heads alone. In the formula, H is the number of heads.",
+    "2^(−h) is correct only for eight heads. In the formula, H is the number of heads.",
     ("-8 * h / heads", "-h"),
 )
 for same_h, hint in (
-    (1, "m_h has an h: every head falls at a pace of its own."),
-    ("heads", "m_h has an h: every head falls at a pace of its own."),
-    (0, "Where is m_h? A bias is the slope of its head times the distance."),
+    (1, "m_h has an h, so every head has a slope of its own."),
+    ("heads", "m_h has an h, so every head has a slope of its own."),
+    (0, "Where is m_h? The bias is the slope of the head times the distance."),
 ):
     ALIBI.edit("all heads have the same slope", hint, ("torch.arange(1, heads + 1", f"torch.full((heads,), {same_h}"))
 ALIBI.edit(
     "heads are counted from 0",
-    "h goes from 1 to H: the last slope is 2^(−8), whatever the number of heads.",
+    "h goes from 1 to H. So the last slope is 2^(−8) for any number of heads.",
     ("1, heads + 1", "heads"),
 )
 ALIBI.edit(
     "heads are counted from 0",
-    "h goes from 1 to H, and the first of eight slopes is 1/2.",
+    "h goes from 1 to H. The first of eight slopes is 1/2.",
     ("1, heads + 1", "heads"),
     ("-8 * h / heads", "-h"),
 )
 ALIBI.edit(
-    "the slopes stand in reverse order", "The first head has the steepest slope.", ("1, heads + 1", "heads, 0, -1")
+    "the slopes are in reverse order", "The first head has the steepest slope.", ("1, heads + 1", "heads, 0, -1")
 )
 ALIBI.edit(
     "the 8 is left out of the exponent",
-    "With two heads the exponents are −4 and −8: 8 · h / H.",
+    "With two heads, the exponents are −4 and −8. What are yours?",
     ("-8 * h / heads", "-h / heads"),
 )
 ALIBI.edit(
-    "the exponent is turned upside down",
-    "What is divided by what? With eight heads, the exponent of the first is −1.",
+    "the fraction in the exponent is upside down",
+    "What is divided by what? With eight heads, the exponent of the first head is −1.",
     ("-8 * h / heads", "-8 / h"),
 )
 ALIBI.edit(
-    "the exponent is turned upside down",
+    "the fraction in the exponent is upside down",
     "What is divided by what? With two heads, the exponents are −4 and −8.",
     ("-8 * h / heads", "-heads * h / 8"),
 )
 ALIBI.edit(
-    "the power is taken of e",
-    "The base is 2: with eight heads, each slope is half of the one before.",
+    "the base of the power is e, not 2",
+    "With eight heads, each slope is half of the one before. What must the base be, then?",
     ("2.0 **", "torch.exp"),
 )
 ALIBI.edit(
-    "the exponent stands there without its power",
-    "The slope is 2 to the −8h/H, not 8h/H itself.",
+    "the slope is the exponent itself, not a power",
+    "The slope is 2 to the power of −8h/H, not 8h/H itself.",
     ("2.0 ** (-8 * h / heads)", "8 * h / heads"),
 )
 ALIBI.edit(
-    "the minus of the exponent is left out",
-    "Slopes are small: 2^(−8) is 1/256. Which way does the exponent go?",
+    "the exponent's minus sign is missing",
+    "Slopes are small: 2^(−8) is 1/256. Which sign does your exponent have?",
     ("-8 * h", "8 * h"),
 )
 for whole in ("-8 * h // heads", "-(8 * h // heads)", "-(8 // heads) * h"):
     ALIBI.edit(
         "the exponent is rounded to a whole number",
-        "With sixteen heads the first exponent is −1/2: // drops the half.",
+        "With sixteen heads, the first exponent is −1/2. Does a // round it?",
         ("-8 * h / heads", whole),
     )
 ALIBI.edit(
     "the slopes are rounded to 0",
-    "Of whole numbers torch makes whole numbers, and 2 ** −4 is rounded to 0. Are base and exponent both whole?",
+    "In torch, a power of whole numbers is a whole number, so 2 ** −4 becomes 0. Are your base and exponent both whole?",
     ("2.0 ** (-8 * h / heads)", "0 * h"),
 )
 ALIBI.edit(
-    "there is a row for every word, not for every query",
-    "The queries are the last of the words: their rows alone are asked for.",
+    "the result has a row for every word, not for every query",
+    "The queries belong to the last words. Only their rows are wanted.",
     ("keys - queries, keys", "keys"),
 )
-ALIBI.misconception("the axis of the heads stands last", "The result has three axes: (heads, queries, keys).")(
+ALIBI.misconception("the axis of the heads comes last", "The axes of the result are (heads, queries, keys).")(
     lambda heads, queries, keys: alibi(heads, queries, keys).permute(1, 2, 0)
 )
-ALIBI.misconception("queries and keys have changed axes", "A row for each query, a column for each key.")(
+ALIBI.misconception("the axes of queries and keys are swapped", "Each query has a row, and each key has a column.")(
     lambda heads, queries, keys: alibi(heads, queries, keys).mT
 )

@@ -1,4 +1,4 @@
-"""`cache_bytes(words, layers, heads, sets, model_size, bits)`: how large the keys and values of a text are."""
+"""`cache_bytes(words, layers, heads, sets, model_size, bits)`: how many bytes the keys and values of a text take."""
 
 import torch
 
@@ -12,10 +12,18 @@ def cache_cases(generator: torch.Generator) -> list[Case]:
     inputs = [
         ("a small model", 3, 2, 6, 3, 24, 16),
         ("three words of a model without sharing", 3, 5, 4, 4, 20, 32),
-        ("one set for all heads", 70, 3, 8, 1, 40, 16),  # so many that in thousands of millions they are no 0
-        ("one byte a number", 50, 2, 6, 2, 30, 8),
-        ("half a byte a number", 6, 3, 12, 4, 36, 4),
-        ("half a byte a number, and an odd count of them in the keys", 5, 3, 4, 1, 12, 4),
+        (
+            "one set for all heads",
+            70,
+            3,
+            8,
+            1,
+            40,
+            16,
+        ),  # enough words that even in thousands of millions of bytes it isn't rounded to 0
+        ("one byte per number", 50, 2, 6, 2, 30, 8),
+        ("half a byte per number", 6, 3, 12, 4, 36, 4),
+        ("half a byte per number, and an odd count of numbers in the keys", 5, 3, 4, 1, 12, 4),
         ("one word", 1, 2, 4, 2, 12, 16),
         ("no word yet", 0, 2, 4, 2, 12, 16),
         ("any model", some(5, 60), some(3, 20), 10, 5, 10 * some(3, 9), 8),
@@ -42,89 +50,88 @@ CACHE_BYTES = Exercise(
 )
 
 CACHE_BYTES.edit(
-    "only the keys are counted, or only the values", "Of every word a set keeps two vectors. Which?", ("2 * ", "")
+    "only the keys are counted, or only the values", "A set keeps two vectors of every word. Which?", ("2 * ", "")
 )
 CACHE_BYTES.edit(
     "queries are counted, too",
-    "A query is needed once, when its word comes. Keys and values are kept.",
+    "A query is only needed when its word comes. Keys and values are kept.",
     ("2 * ", "3 * "),
 )
 CACHE_BYTES.edit(
-    "every head has keys and values of its own",
-    "Heads that share a set keep one key and one value together. How many keys has a word in a layer? And how long is "
-    "one: by what is model_size divided?",
+    "keys and values are counted for every head, not for every set",
+    "Heads that share a set share one key and one value. How many keys does a word have in a layer, and how long is one key?",
     ("* sets", "* heads"),
 )
 CACHE_BYTES.edit(
-    "every head has keys and values of its own, and only one of both is counted",
-    "How many keys has a word in a layer, if heads share sets? And what is kept beside the keys?",
+    "only one vector is counted, and for every head, not for every set",
+    "How many keys does a word have in a layer if heads share sets? And what is kept besides the keys?",
     ("2 * ", ""),
     ("* sets", "* heads"),
 )
 CACHE_BYTES.edit(
-    "a set has as many numbers as the whole model",
-    "model_size is cut into heads, and a key has the numbers of one head. How many are these?",
+    "a key has as many numbers as the whole vector",
+    "The heads share the model_size numbers, and a key has the numbers of one head. How many are these?",
     (" / heads", ""),
 )
 CACHE_BYTES.edit(
     "the model size is divided by the sets",
-    "Sharing does not make a key longer: its size is that of a head, d / heads.",
+    "Sharing doesn't make a key longer. It has as many numbers as one head. And how many keys does a word have in a layer?",
     ("* sets", "* heads"),
     ("/ heads", "/ sets"),
 )
 CACHE_BYTES.edit(
-    "the number of sets is taken for the heads of a set",
-    "sets says how many keys a word has in a layer. It multiplies; it does not divide.",
+    "sets is read as the number of heads in a set",
+    "`sets` is the number of sets in a layer. With more sets, does the cache get larger or smaller?",
     (" * sets", ""),
     ("/ heads", "/ sets"),
 )
 CACHE_BYTES.edit(
     "the sets are not counted",
-    "That is the cache of one set. Every set keeps keys and values of its own.",
+    "This is the cache of one set. Every set keeps keys and values of its own.",
     (" * sets", ""),
 )
 CACHE_BYTES.edit(
-    "bytes are rounded down before all are counted",
-    "Where a number has half a byte, an odd count of them leaves a rest. Divide last.",
+    "bytes are rounded down before everything is counted",
+    "If a number takes half a byte, an odd count of numbers leaves half a byte over. When do you divide?",
     ("/ heads", "// heads"),
     ("2 * ", ""),
     ("bits / 8", "bits // 8 * 2"),
 )
 CACHE_BYTES.edit("bits are counted, not bytes", "A byte has eight bits.", (" / 8", ""))
 CACHE_BYTES.edit(
-    "numbers are counted, not bytes", "How many bytes does a number of so many bits take?", (" * bits / 8", "")
+    "numbers are counted, not bytes", "How many bytes does a number of that many bits take?", (" * bits / 8", "")
 )
-ITS_BITS = "How many bytes a number takes, the argument bits says."
-CACHE_BYTES.edit("every number has four bytes", ITS_BITS, ("bits / 8", "4"))
-CACHE_BYTES.edit("every number has two bytes", ITS_BITS, ("bits / 8", "2"))
+ITS_BITS = "The argument `bits` tells you how many bytes a number takes."
+CACHE_BYTES.edit("every number takes four bytes", ITS_BITS, ("bits / 8", "4"))
+CACHE_BYTES.edit("every number takes two bytes", ITS_BITS, ("bits / 8", "2"))
 CACHE_BYTES.edit(
     "8 is divided by the bits",
     "A number of 16 bits takes two bytes. Which is divided by which?",
     ("bits / 8", "8 / bits"),
 )
 CACHE_BYTES.edit(
-    "the sets of a head are rounded to a whole number",
-    "Fewer sets than heads: sets // heads is 0. What do heads divide?",
+    "sets / heads is rounded to a whole number",
+    "If there are fewer sets than heads, sets // heads is 0. What should you divide by the heads?",
     (" / heads", ""),
     ("* sets", "* (sets // heads)"),
 )
-HALF = "With 4 bits, two numbers share a byte. Multiply first, divide then."
+HALF = "With 4 bits, two numbers share a byte. Where does your function round?"
 for of_a_number in ("(bits // 8)", "max(1, bits // 8)"):
     CACHE_BYTES.edit("half a byte is rounded", HALF, ("/ heads", "// heads"), ("bits / 8", of_a_number))
 for of_a_key in ("model_size // heads * bits // 8", "-(-model_size // heads * bits // 8)"):
     CACHE_BYTES.edit("half a byte is rounded", HALF, ("model_size / heads", of_a_key), (" * bits / 8", ""))
 CACHE_BYTES.edit("the layers are not counted", "Every layer has keys and values of its own.", (" * layers", ""))
 CACHE_BYTES.edit(
-    "one word alone is counted", "The cache has the keys and values of all words read so far.", (" * words", "")
+    "only one word is counted", "The cache keeps the keys and values of all words read so far.", (" * words", "")
 )
 CACHE_BYTES.edit(
-    "it grows with the square of the words",
-    "Scores are between pairs of words; keys are of single words.",
+    "the result grows with the square of the number of words",
+    "Scores belong to pairs of words. Keys and values belong to single words.",
     (" * words", " * words**2"),
 )
 for size in (2**10, 2**20, 2**30, 10**3, 10**6, 10**9):
     CACHE_BYTES.edit(
-        "it is not in bytes, but in thousands, millions or more of them",
-        "Bytes are wanted.",
+        "the result is in a larger unit than bytes",
+        "Return the number of bytes itself.",
         ("bits / 8", f"bits / 8 / {size}"),
     )

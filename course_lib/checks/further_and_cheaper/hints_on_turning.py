@@ -1,5 +1,5 @@
-"""What is said of a pair that is turned, in `turned` and in `rotary`."""
+"""Hints on how to turn a pair, for `turned` and `rotary`."""
 
-NEW_ONES = "Both new numbers are made of both *old* ones. Is one of them overwritten before it is used again?"
-MINUS = "Turn (1, 0) and (0, 1) by hand: one of the four products has a minus, and only one."
-AS_TWO = "Complex numbers turn well. Handed back are two plain numbers for each: `torch.view_as_real`."
+NEW_ONES = "Both new numbers depend on both *old* ones. Is one of them overwritten before it is used again?"
+MINUS = "Turn (1, 0) and (0, 1) by hand. One of the four products has a minus, and only one."
+AS_TWO = "You may compute with complex numbers. But return two real numbers for each pair, as `torch.view_as_real` gives them."

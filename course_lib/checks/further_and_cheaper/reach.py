@@ -1,4 +1,4 @@
-"""`reach(width, layers)`: how many words reach the last one through layers with a window."""
+"""`reach(width, layers)`: how many words can have an effect on the last one, through layers with a window."""
 
 import torch
 
@@ -38,42 +38,45 @@ REACH = Exercise(
 
 REACH.misconception(
     "every layer adds a whole window",
-    "A window holds the word itself, too, which has been counted already: how many words further back does a layer lead?",
+    "A window also contains the word itself, which has already been counted. How many words further back does a layer reach?",
 )(lambda width, layers: layers * width)
 REACH.misconception(
-    "the last word itself is not counted", "That is how many words *back* it reaches. The last word's own counts, too."
+    "the last word itself is not counted",
+    "This is how many words *back* the last word reaches. The last word itself counts, too.",
 )(lambda width, layers: layers * (width - 1))
 REACH.misconception(
-    "a word is taken off once, not at every layer but the first",
-    "Two windows share one word, so two layers are right. How many words are counted twice with three windows?",
+    "one word is subtracted in all, not one for each further layer",
+    "Two windows share one word, so two layers are correct. With three windows, how many words are counted twice?",
 )(lambda width, layers: layers * width - 1)
 REACH.misconception(
-    "every layer adds a whole window, and one",
-    "With one layer the words that reach it are those of its window: `width`.",
+    "every layer adds a whole window, and one more word is added",
+    "After one layer, the last word has seen the words of its window. How many are these?",
 )(lambda width, layers: layers * width + 1)
 REACH.misconception(
-    "the reach is multiplied by each layer",
-    "Windows overlap. Draw it: of four words in a window, each reaches three further back, to the same ones.",
+    "each layer multiplies the reach",
+    "Windows overlap. Draw two layers with windows of four. How many words do two neighbouring windows share?",
 )(lambda width, layers: width**layers)
 REACH.misconception(
-    "the reach is multiplied by each layer",
-    "Windows overlap. Draw it: of four words in a window, which reaches furthest?",
+    "each layer multiplies the reach",
+    "Windows overlap. Draw a window of four words. Which of them reaches furthest back?",
 )(lambda width, layers: (width - 1) ** layers + 1)
 REACH.misconception(
-    "the reach is doubled by each layer", "Each layer leads as far as the one before: it adds, it does not double."
+    "each layer doubles the reach",
+    "Each layer reaches as far back as the one before. So does it add, or does it double?",
 )(lambda width, layers: width * 2 ** (layers - 1))
 REACH.misconception(
-    "every layer adds one word", "From the furthest word of one layer, the next leads a whole window further back."
+    "every layer adds one word",
+    "The furthest word of one layer has a window of its own. How many words before it are in that window?",
 )(lambda width, layers: width + layers - 1)
-REACH.misconception("the layers are not used", "What layer 1 brought into a vector, layer 2 can bring on.")(
+REACH.misconception("the layers are not used", "Layer 2 can pass on what layer 1 has put into a vector.")(
     lambda width, layers: width
 )
-REACH.misconception("one layer is left out", "The first layer leads width − 1 words back as well as the others.")(
+REACH.misconception("one layer is left out", "The first layer reaches as far back as the others.")(
     lambda width, layers: (layers - 1) * (width - 1) + 1
 )
 REACH.misconception(
-    "one layer too many is counted", "After one layer the words that reach it are those of its window: `width`."
+    "one layer too many is counted", "After one layer, the last word has seen only the words of its window."
 )(lambda width, layers: (layers + 1) * (width - 1) + 1)
-REACH.misconception("it reaches to both sides", "Nobody sees what comes later: there are words before it alone.")(
+REACH.misconception("the reach goes to both sides", "No query sees a later word, so all the words are on one side.")(
     lambda width, layers: 2 * layers * (width - 1) + 1
 )

@@ -1,4 +1,4 @@
-"""`rotary(x, start)`: the vectors of each head, turned by the places of their words."""
+"""`rotary(x, start)`: the vectors of each head, turned by the positions of their words."""
 
 import torch
 
@@ -20,24 +20,24 @@ def rotary_cases(generator: torch.Generator) -> list[Case]:
         ("as many heads as words", draw(3, 3, 6), 0),
         ("as many words as numbers in a vector", draw(2, 8, 8), 0),
         ("as many words as pairs", draw(2, 4, 8), some(2, 9)),
-        ("one word, after some that were read before", draw(2, 1, 6), some(2, 9)),
-        ("one word behind many", draw(1, 1, 4), some(60, 90)),
+        ("one word after some others", draw(2, 1, 6), some(2, 9)),
+        ("one word after many", draw(1, 1, 4), some(60, 90)),
         ("one head", draw(1, 5, 8), 0),
         ("more heads than words", draw(7, 2, 10), some(2, 9)),
         ("a single pair", draw(3, 4, 2), some(2, 9)),
         ("a long text", draw(2, some(30, 40), 16), 0),
         ("float64", draw(2, 3, 6).double(), some(2, 9)),
-        ("vectors that do not lie in order in memory", draw(6, 3, 2).permute(2, 1, 0), some(2, 9)),
+        ("vectors that are not contiguous in memory", draw(6, 3, 2).permute(2, 1, 0), some(2, 9)),
     ]
     return [Case(about, {"x": x, "start": start}) for about, x, start in inputs]
 
 
 def rotary(x, start):
     n, d = x.shape[1:]
-    place = torch.arange(start, start + n, dtype=torch.float64)
+    position = torch.arange(start, start + n, dtype=torch.float64)
     i = torch.arange(d // 2, dtype=torch.float64)
     exponent = -2 * i / d
-    angles = torch.outer(place, 10000.0**exponent)
+    angles = torch.outer(position, 10000.0**exponent)
     c, s = angles.cos(), angles.sin()
     wide = x.double()
     a, b = wide[..., ::2], wide[..., 1::2]
@@ -57,22 +57,22 @@ ROTARY = Exercise(
 )
 
 IN_HALVES = "wide[..., ::2], wide[..., 1::2]", "wide.chunk(2, -1)"
-ONE_BEHIND_THE_OTHER = "torch.stack([new_a, new_b], -1).flatten(-2)", "torch.cat([new_a, new_b], -1)"
+ONE_AFTER_THE_OTHER = "torch.stack([new_a, new_b], -1).flatten(-2)", "torch.cat([new_a, new_b], -1)"
 ROTARY.edit(
     "the numbers are paired across two halves",
-    "Some libraries take number i with number i + d/2. Here a pair is two neighbours: 0 and 1, 2 and 3, …",
+    "Some libraries pair number i with number i + d/2. Here two neighbours are a pair: 0 and 1, 2 and 3, …",
     IN_HALVES,
-    ONE_BEHIND_THE_OTHER,
+    ONE_AFTER_THE_OTHER,
 )
 BACK = "The turned numbers must go back to where they came from: x_0, y_0, x_1, y_1, …"
-ROTARY.edit("all first numbers stand first, then all second ones", BACK, ONE_BEHIND_THE_OTHER)
-ROTARY.edit("the halves are turned as pairs, and put together as neighbours", BACK, IN_HALVES)
+ROTARY.edit("all first numbers come first, then all second ones", BACK, ONE_AFTER_THE_OTHER)
+ROTARY.edit("numbers across two halves are paired, but put back as neighbours", BACK, IN_HALVES)
 
 
 def by_columns(x, start, exponents, swapped):
     """x · cos + swapped · sin, with an exponent for each column."""
-    place = torch.arange(start, start + x.shape[1], dtype=torch.float64)
-    angles = torch.outer(place, 10000.0**exponents)
+    position = torch.arange(start, start + x.shape[1], dtype=torch.float64)
+    angles = torch.outer(position, 10000.0**exponents)
     return (x * angles.cos() + swapped * angles.sin()).to(x.dtype)
 
 
@@ -93,10 +93,7 @@ def halves_swapped(x):
     return torch.cat([-second, first], -1)
 
 
-TWO_WAYS = (
-    "Angles and numbers are paired in two different ways: write down which angle each of four numbers gets. "
-    "`repeat_interleave` goes with neighbours, `cat` with halves."
-)
+TWO_WAYS = "Your angles and your numbers are paired in two different ways. Which angle does each of four numbers get? `repeat_interleave` goes with neighbours, `cat` with halves."
 ROTARY.misconception("the two numbers of a pair get different angles", TWO_WAYS)(
     lambda x, start: by_columns(x, start, exponents_of_pairs(x).repeat(2), neighbours_swapped(x))
 )
@@ -104,149 +101,149 @@ ROTARY.misconception("the two numbers of a pair get different angles", TWO_WAYS)
     lambda x, start: by_columns(x, start, exponents_of_pairs(x).repeat_interleave(2), halves_swapped(x))
 )
 ROTARY.misconception(
-    "each number has a speed of its own", "The two numbers of a pair are one hand: they have the same i, and one angle."
+    "each number has a speed of its own",
+    "The two numbers of a pair are one hand, so they have the same i and the same angle.",
 )(lambda x, start: by_columns(x, start, exponents_of_columns(x), neighbours_swapped(x)))
 ROTARY.misconception(
     "each number has a speed of its own",
-    "The i of the formula counts pairs: numbers 0 and 1 have i = 0, 2 and 3 have 1.",
+    "The i of the formula counts pairs. Numbers 0 and 1 have i = 0, numbers 2 and 3 have i = 1.",
 )(lambda x, start: by_columns(x, start, 2 * exponents_of_columns(x), neighbours_swapped(x)))
 
 ROTARY.edit(
-    "it turns the other way",
-    "Word 1 goes from (1, 0) to (cos 1, sin 1), as `turned` does. The score would be the same; others' keys would not fit.",
+    "the turn goes the other way",
+    "At position 1, the first pair (1, 0) becomes (cos 1, sin 1), as `turned` makes it. The other way gives the same scores, but keys from elsewhere don't fit.",
     ("angles.sin()", "-angles.sin()"),
 )
 ROTARY.edit(
-    "sine and cosine have changed places",
-    "Word 0 is not turned at all: what are cos 0 and sin 0?",
+    "sine and cosine are swapped",
+    "At position 0 nothing turns. What are cos 0 and sin 0?",
     ("c, s =", "s, c ="),
 )
-ROTARY.edit("the second number is made of the new first one", NEW_ONES, ("= a * s", "= new_a * s"))
-ROTARY.edit("no minus sign is there", MINUS, ("a * c - b * s", "a * c + b * s"))
+ROTARY.edit("the second number is computed from the new first one", NEW_ONES, ("= a * s", "= new_a * s"))
+ROTARY.edit("the minus sign is missing", MINUS, ("a * c - b * s", "a * c + b * s"))
 ROTARY.edit(
-    "the minus sign stands before another product",
+    "the minus sign is at another product",
     MINUS,
     ("a * c - b * s", "a * c + b * s"),
     ("a * s + b * c", "a * s - b * c"),
 )
 ROTARY.edit(
-    "the two numbers of each pair have changed places",
-    "The new first number stands first.",
+    "the two numbers of each pair are swapped",
+    "The new first number comes first.",
     ("[new_a, new_b]", "[new_b, new_a]"),
 )
 ROTARY.edit(
     "only the first number of each pair is turned",
-    "Turning changes both. Is one of them written back as it came?",
+    "A turn changes both numbers. Does one of them come out as it came in?",
     ("a * s + b * c", "b"),
 )
 ROTARY.misconception(
     "only the first pair is turned",
-    "Every pair turns, each at its own speed. Print the speeds: if those of the other pairs are 0 or nearly 0, is the "
-    "exponent −2i/d, with its d, and is it rounded to a whole number? Or does a loop end after the first pair?",
+    "Print the speeds of the pairs. If all but the first are nearly 0, look at the exponent −2i/d: is d missing, or is it rounded? If not, where does your loop end?",
 )(lambda x, start: torch.cat([rotary(x, start)[..., :2], x[..., 2:]], -1))
 ROTARY.edit(
-    "the places run along the axis of the heads",
+    "the positions run along the axis of the heads",
     "All heads of a word are turned alike. Which axis of x counts the words?",
     ("start + n", "start + len(x)"),
     ("10000.0**exponent)", "10000.0**exponent)[:, None]"),
 )
 ROTARY.edit(
-    "there are as many places as heads",
-    "A place belongs to a word. Which number of x.shape says how many there are?",
+    "there are as many positions as heads",
+    "A position belongs to a word. Which number in x.shape is the number of words?",
     ("start + n", "start + len(x)"),
 )
 ROTARY.edit(
     "start is not used",
-    "The first vector of x stands at place start. At which one does the vector after it stand?",
+    "The first word is at position `start`. At which position is the second?",
     ("start, start + n", "0, n"),
 )
 ROTARY.edit(
-    "places are counted from 1",
-    "The first word of a text stands at place 0, and is not turned: the angle is 0.",
+    "positions are counted from 1",
+    "The first word of a text is at position 0, so its angle is 0.",
     ("start, start + n", "start + 1, start + n + 1"),
 )
 ROTARY.edit(
     "all words are turned alike",
-    "Each word has an angle of its own: start, start + 1, start + 2, …",
+    "Each word has a position of its own: start, start + 1, start + 2, …",
     ("torch.arange(start, start + n", "torch.full((n,), start"),
 )
-BY_N = "A pair turns by its speed times the place of the word; i says which pair it is, and so how fast it turns."
+BY_N = "A pair turns by its speed times the position of the word. The pair's number i only sets the speed."
 ROTARY.edit(
-    "the number of the pair is taken for the place",
+    "the number of the pair is taken for the position",
     BY_N,
-    ("torch.outer(place, 10000.0**exponent)", "(i * 10000.0**exponent).expand(n, -1)"),
+    ("torch.outer(position, 10000.0**exponent)", "(i * 10000.0**exponent).expand(n, -1)"),
 )
 ROTARY.edit(
-    "the number of the pair is taken for the place",
+    "the number of the pair is taken for the position",
     BY_N,
-    ("-2 * i / d", "-2 * place / d"),
-    ("torch.outer(place, 10000.0**exponent)", "torch.outer(10000.0**exponent, i)"),
+    ("-2 * i / d", "-2 * position / d"),
+    ("torch.outer(position, 10000.0**exponent)", "torch.outer(10000.0**exponent, i)"),
 )
 ROTARY.edit(
     "the exponent is i/d, not 2i/d",
-    "i counts the pairs, of which there are d/2. What is the speed of the last one?",
+    "i counts the pairs, and there are d/2 of them. What is the exponent of the last pair?",
     ("-2 * i / d", "-i / d"),
 )
 ROTARY.edit(
     "the exponent is not divided by d",
-    "Write out the exponents for d = 4 as numbers: they are 0 and −1/2.",
+    "For d = 4, the exponents are 0 and −1/2. What are yours?",
     ("-2 * i / d", "-i"),
 )
 ROTARY.edit(
     "the exponent is doubled twice",
-    "If your i goes 0, 2, 4, … it is the formula's 2i already. Or is your d the number of pairs?",
+    "If your i goes 0, 2, 4, …, it is already the formula's 2i. Or is your d the number of pairs?",
     ("-2 * i / d", "-4 * i / d"),
 )
-FASTEST = "The first pair is the fastest. Is the place divided by the power, or multiplied by it?"
+FASTEST = "The first pair is the fastest. Look at the sign of the exponent, and at whether you multiply or divide by the power."
 ROTARY.edit("the speeds grow from pair to pair", FASTEST, ("-2 * i / d", "2 * i / d"))
-for product in ("place * 10000.0**exponent", "place / 10000.0**-exponent"):  # rounded to float32 in two ways
+for product in ("position * 10000.0**exponent", "position / 10000.0**-exponent"):  # rounded to float32 in two ways
     ROTARY.edit(
         "the speeds grow from pair to pair",
         FASTEST,
         ("-2 * i / d", "(2 * i / d).float()"),
-        ("torch.outer(place, 10000.0**exponent)", product.replace("place", "place.float()[:, None]")),
+        ("torch.outer(position, 10000.0**exponent)", product.replace("position", "position.float()[:, None]")),
     )
 ROTARY.edit(
     "all pairs turn at the same speed",
-    "Pair i turns by the place times 10000^(−2i/d). Where is the i? Or has // made its exponent 0?",
+    "Each pair has an exponent of its own, −2i/d. Where is the i? Or has // rounded the exponent to 0?",
     ("-2 * i / d", "0 * i"),
 )
 ROTARY.edit(
     "pairs are counted from 1",
-    "For the first pair i is 0, and its speed is 1: one radian a word.",
+    "For the first pair, i is 0 and the speed is 1, one radian per word.",
     ("torch.arange(d // 2", "torch.arange(1, d // 2 + 1"),
 )
-for up_to_1 in (  # which differ in a pair that is alone
+for up_to_1 in (  # these differ if there is only one pair
     "-torch.linspace(0, 1, d // 2, dtype=torch.float64)",
     "-torch.tensor([pair / (d / 2 - 1) for pair in range(d // 2)], dtype=torch.float64)",
     "-i / (d / 2 - 1)",
 ):
     ROTARY.edit(
-        "the exponent of the last pair is 1",
-        "Between 0 and 1 lie d/2 steps of 2/d, so the last exponent is less than 1. What is it for d = 4?",
+        "the exponent of the last pair is −1",
+        "The exponents go down in steps of 2/d, so the last one doesn't reach −1. What is it for d = 4?",
         ("-2 * i / d", up_to_1),
     )
 ROTARY.edit(
     "the exponent is rounded to a whole number",
-    "// drops what stands behind the point, and all exponents lie between 0 and 1.",
+    "All exponents are between −1 and 0. Does a // round yours?",
     ("-2 * i / d", "-2 * i // d"),
 )
 ROTARY.edit("the base is 1000", "Count the zeros of the base.", ("10000.0", "1000.0"))
 ROTARY.edit(
     "the angle is taken for degrees",
-    "The angle is in radians already: word 1 turns its first pair by 1.",
+    "The angles are already in radians. At position 1, the first pair turns by 1.",
     ("10000.0**exponent)", "10000.0**exponent).deg2rad()"),
 )
 for first, second in ("sc", "cs"):
     ROTARY.edit(
         "the sinusoidal code is added",
-        "Nothing is added here: a pair is turned, and its length stays.",
+        "Nothing is added here. A pair is turned, and its length stays the same.",
         ("a * c - b * s", f"a + {first}"),
         ("a * s + b * c", f"b + {second}"),
     )
     ROTARY.edit(
-        "the vector is multiplied by the code, number by number",
-        "In a turn, something of each number goes into the other one of its pair. Use `turned`.",
+        "the vector is multiplied by the sinusoidal code, number by number",
+        "In a turn, each new number depends on both old numbers of its pair. Use `turned`.",
         ("a * c - b * s", f"a * {first}"),
         ("a * s + b * c", f"b * {second}"),
     )

@@ -29,7 +29,7 @@ def turned_cases(generator: torch.Generator) -> list[Case]:
         ("a small angle", draw(2), 0.01),
         ("a long pair", 20 * draw(2), some()),
         ("float64", draw(2).double(), some()),
-        ("numbers that do not lie side by side in memory", draw(2, 3)[:, 1], some()),
+        ("numbers that aren't next to each other in memory", draw(2, 3)[:, 1], some()),
     ]
     return [Case(about, {"pair": pair, "angle": angle}) for about, pair, angle in inputs]
 
@@ -47,61 +47,59 @@ TURNED = Exercise(
 )
 
 TURNED.edit(
-    "it turns the other way",
-    "From (1, 0), a small positive angle leads up, to (cos, sin). Where is the minus?",
+    "the turn goes the other way",
+    "A small positive angle turns (1, 0) upwards, to (cos, sin). Where is your minus?",
     ("math.sin(angle)", "-math.sin(angle)"),
 )
 TURNED.misconception(
-    "the angle is taken for degrees", "The angle is in radians already: a quarter turn is π/2, as in math.cos."
+    "the angle is taken for degrees", "The angle is already in radians, as math.cos wants it. A quarter turn is π/2."
 )(lambda pair, angle: turned(pair, math.radians(angle)))
 TURNED.misconception(
-    "the angle is made into degrees", "Python's sine and cosine want radians, and the angle comes in radians."
+    "the angle is converted to degrees", "The angle comes in radians, and sine and cosine want radians."
 )(lambda pair, angle: turned(pair, math.degrees(angle)))
 TURNED.edit(
-    "sine and cosine have changed places",
-    "By the angle 0 nothing turns. What are cos 0 and sin 0?",
+    "sine and cosine are swapped",
+    "An angle of 0 turns nothing. What are cos 0 and sin 0?",
     ("c, s =", "s, c ="),
 )
-TURNED.edit("the second number is made of the new first one", NEW_ONES, ("= x * s", "= new_x * s"))
-TURNED.edit("the first number is made of the new second one", NEW_ONES, ("- y * s", "- (x * s + y * c) * s"))
-TURNED.edit("no minus sign is there", MINUS, ("x * c - y * s", "x * c + y * s"))
+TURNED.edit("the second number is computed from the new first one", NEW_ONES, ("= x * s", "= new_x * s"))
+TURNED.edit("the first number is computed from the new second one", NEW_ONES, ("- y * s", "- (x * s + y * c) * s"))
+TURNED.edit("the minus sign is missing", MINUS, ("x * c - y * s", "x * c + y * s"))
 TURNED.edit(
-    "the minus sign stands before another product",
+    "the minus sign is at another product",
     MINUS,
     ("x * c - y * s", "x * c + y * s"),
     ("x * s + y * c", "x * s - y * c"),
 )
 TURNED.edit("there are two minus signs", MINUS, ("x * s + y * c", "x * s - y * c"))
 TURNED.edit("there are two minus signs", MINUS, ("x * s + y * c", "y * c - x * s"))
+TURNED.edit("the two results are swapped", "The new first number comes first.", ("[new_x, new_y]", "[new_y, new_x]"))
 TURNED.edit(
-    "the two results have changed places", "The new first number comes first.", ("[new_x, new_y]", "[new_y, new_x]")
-)
-TURNED.edit(
-    "each number is multiplied by itself alone",
-    "In a turn, something of x goes into y and something of y into x.",
+    "x is only multiplied by the cosine, and y only by the sine",
+    "In a turn, each new number depends on both old ones.",
     ("x * c - y * s", "x * c"),
     ("x * s + y * c", "y * s"),
 )
 TURNED.edit(
-    "each number is multiplied by the cosine alone",
-    "That makes the pair shorter. What comes in from the other number?",
+    "each number is only multiplied by the cosine",
+    "That makes the pair shorter. What does the other number contribute?",
     ("x * c - y * s", "x * c"),
     ("x * s + y * c", "y * c"),
 )
-ADDED = "That is the sinusoidal code, which is added. Here nothing is added: the length of the pair stays."
+ADDED = "That is the sinusoidal code. In a turn nothing is added, and the pair keeps its length."
 TURNED.edit("cosine and sine are added", ADDED, ("x * c - y * s", "x + c"), ("x * s + y * c", "y + s"))
 TURNED.edit("cosine and sine are added", ADDED, ("x * c - y * s", "x + s"), ("x * s + y * c", "y + c"))
 TURNED.edit(
-    "it is turned *to* the angle, not by it",
-    "The pair has a direction of its own, and the angle comes on top of it.",
+    "the pair is turned *to* the angle, not by it",
+    "The pair already has a direction. The angle is added to it.",
     ("x * c - y * s", "pair.norm() * c"),
     ("x * s + y * c", "pair.norm() * s"),
 )
 
 
 @TURNED.misconception(
-    "the pair's own direction is taken without its quadrant",
-    "The direction of (x, y) is torch.atan2(y, x), in this order. atan(y / x) cannot tell (1, 1) from (−1, −1).",
+    "the pair's direction is computed without its quadrant",
+    "atan(y / x) can't tell (1, 1) from (−1, −1). torch.atan2 takes both numbers and can.",
 )
 def without_quadrant(pair, angle):
     direction = (pair[1] / pair[0]).atan() + angle
@@ -109,8 +107,8 @@ def without_quadrant(pair, angle):
 
 
 TURNED.edit(
-    "it is (y, x) that is turned",
-    "Which number comes first: where x and y are taken from the pair, in atan2(y, x), in the result? Try (1, 0) and the angle 0.",
+    "the pair (y, x) is turned, not (x, y)",
+    "Which number comes first where you take the pair apart, in atan2, and in the result? Try (1, 0) and the angle 0.",
     ("x, y = pair", "y, x = pair"),
 )
 TURNED.edit("the result is complex", AS_TWO, ("torch.stack([new_x, new_y])", "torch.complex(new_x, new_y)"))

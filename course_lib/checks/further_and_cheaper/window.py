@@ -1,4 +1,4 @@
-"""`window(length, width)`: which of the last `width` keys each query may see."""
+"""`window(length, width)`: which keys each query may see, the last `width` of them."""
 
 import torch
 
@@ -41,12 +41,12 @@ WINDOW_MASK = Exercise(
 )
 
 BOTH = "not_later & not_too_far"
-COUNT = "Count the True of a row that is long enough: with the query's own word there are `width` of them."
+COUNT = "Count the True in a row whose window fits into the text. Together with the query's own word there should be `width`."
 WINDOW_MASK.edit("the window is one key too wide", COUNT, ("key >", "key >="))
 WINDOW_MASK.edit("the window is one key too narrow", COUNT, ("- width", "- width + 1"))
 WINDOW_MASK.edit(
     "a query does not see itself",
-    "Its own word is the last of the window. Is it < where it should be ≤?",
+    "The query's own word is the last one in its window. Is a < or a diagonal off by one?",
     ("key <=", "key <"),
     ("key >", "key >="),
 )
@@ -54,66 +54,60 @@ WINDOW_MASK.edit("a query does not see itself", COUNT, ("key <=", "key <"))
 for within in ("< width", "<= width", "<= width // 2"):
     WINDOW_MASK.edit(
         "the window reaches to both sides",
-        "Nobody sees what comes later: the window ends with the query's own word.",
+        "No query sees a later word. The window ends with the query's own word.",
         (BOTH, f"(query - key).abs() {within}"),
     )
 WINDOW_MASK.edit(
     "the window looks ahead",
-    "The row is the query, the column the key; a window holds the keys *before*.",
+    "Rows are queries, columns are keys. A window contains the query's own word and the keys *before* it.",
     (BOTH, "(key >= query) & (key < query + width)"),
 )
 WINDOW_MASK.edit(
     "later keys may be seen",
-    "Two conditions are wanted: not too far back, and not later than the query.",
+    "A key must meet two conditions. It isn't too far back, and it isn't later than the query.",
     (BOTH, "not_too_far"),
 )
-WINDOW_MASK.edit(
-    "all keys may be seen", "Two conditions must hold for a key, and both at once: is that & or |?", ("&", "|")
-)
-SIDE = (
-    "A number in triu or tril leads to the right of the diagonal, one below 0 to the left. On which side is the window?"
-)
+WINDOW_MASK.edit("all keys may be seen", "A key must meet two conditions, both at once. Is that & or |?", ("&", "|"))
+SIDE = "On which side of the diagonal is the window? (In triu and tril, a number above 0 moves to the right, one below 0 to the left.)"
 WINDOW_MASK.edit("no key may be seen", SIDE, ("key > query - width", "key >= query + width"))
-WINDOW_MASK.edit("no key may be seen, unless the window is one wide", SIDE, ("- width", "+ width - 2"))
+WINDOW_MASK.edit("no key may be seen, unless the width is 1", SIDE, ("- width", "+ width - 2"))
 WINDOW_MASK.edit(
     "far keys may be seen",
-    "Two conditions are wanted: not later than the query, and not too far back.",
+    "A key must meet two conditions. It isn't later than the query, and it isn't too far back.",
     (BOTH, "not_later"),
 )
-BEFORE = "Is tril where triu should be? Look at the last row: which keys are there?"
-WINDOW_MASK.edit("only what lies before the window may be seen", BEFORE, ("key >", "key <="))
+BEFORE = "Look at the last row: which keys are True? Do you use tril where you need triu?"
+WINDOW_MASK.edit("only the keys before the window may be seen", BEFORE, ("key >", "key <="))
 WINDOW_MASK.edit(
-    "only what lies before the window may be seen", BEFORE, ("key > query - width", "key <= query - width + 1")
+    "only the keys before the window may be seen", BEFORE, ("key > query - width", "key <= query - width + 1")
 )
 WINDOW_MASK.edit(
-    "all later keys are seen, and no earlier ones",
-    "Is triu where tril should be? Look at the first row.",
+    "a query sees itself and all later keys, but no earlier ones",
+    "Look at the first row: which keys are True? Do you use triu where you need tril?",
     (BOTH, "key >= query"),
 )
-WINDOW_MASK.edit(
-    "True and False have changed places", "True means that the query *may* look at the key.", (BOTH, f"~({BOTH})")
-)
-PIECES = (
-    "The window moves along with every word; nothing is cut into pieces. Word 3 with a window of 3 sees 1, 2 and 3."
-)
+WINDOW_MASK.edit("True and False are swapped", "True means that the query *may* look at the key.", (BOTH, f"~({BOTH})"))
+PIECES = "The window moves along with every word. With a width of 3, the word at position 3 sees 1, 2 and 3."
 WINDOW_MASK.edit("the text is cut into pieces", PIECES, (BOTH, "(query // width == key // width) & not_later"))
 WINDOW_MASK.edit("the text is cut into pieces", PIECES, (BOTH, "query // width == key // width"))
 WINDOW_MASK.edit(
-    "a query sees all of its own block and the one before",
-    "Blocks are an order of computing. The window itself ends `width` words back, and with the query.",
+    "a query sees its own block as far as itself, and all of the block before",
+    "Blocks are only a way to compute. A query sees at most `width` keys, wherever it is in its block.",
     (BOTH, "(query // width - key // width <= 1) & not_later"),
 )
 WINDOW_MASK.edit(
     "only the first keys may be seen",
-    "The window moves along with the query: q − k counts, not k alone.",
+    "The window moves along with the query. What counts is how far back a key is, not its position alone.",
     ("key > query - width", "key < width"),
 )
 WINDOW_MASK.edit(
-    "the window goes round past the beginning",
-    "A negative place counts from the end, in Python and in roll. Nothing stands before word 0.",
+    "the window wraps around at the beginning",
+    "In Python, a negative index counts from the end, and roll wraps around. But there is no word before word 0.",
     (BOTH, "(query - key) % length < width"),
 )
-FULL = "Where the window begins before the text, a row starts at word 0. A slice that starts at a negative place counts from the end."
+FULL = (
+    "If the window begins before the text, the row starts at word 0. A slice with a negative start counts from the end."
+)
 WINDOW_MASK.edit("rows whose window begins before the text are empty", FULL, (BOTH, f"{BOTH} & (query >= width - 1)"))
 
 
@@ -127,6 +121,6 @@ def sliced(length, width):
 
 WINDOW_MASK.edit(
     "only one key may be seen",
-    "The window has `width` keys: all from the first to the query's own.",
+    "The window contains all keys from its first one to the query's own.",
     (BOTH, "key == query - width + 1"),
 )

@@ -1,4 +1,4 @@
-"""`write_on(x, past, W_q, W_k, W_v)`: one word further, with rotary positions and the keys and values of the past."""
+"""`write_on(x, past, W_q, W_k, W_v)`: one more word, with rotary positions and the keys and values of the past."""
 
 import torch
 from torch.nn import functional as F
@@ -29,20 +29,20 @@ def write_cases(generator: torch.Generator) -> list[Case]:
         ("a larger head", *given(5, 4, 8)),
         ("large scores", *given(4, 3, 4, torch.float64, 6.0)),
         ("float64", *given(3, 5, 6, torch.float64)),
-        ("weights that do not lie in order in memory", *crossed),
+        ("weights that are not contiguous in memory", *crossed),
     ]
     return [Case(about, dict(zip(("x", "past", "W_q", "W_k", "W_v"), rest, strict=True))) for about, *rest in inputs]
 
 
 def turned(x, start):
-    """Rows turned as at the places start, start + 1, …"""
+    """Rows turned as at the positions start, start + 1, …"""
     return rotary(x[None], start)[0]
 
 
 def write_on(x, past, W_q, W_k, W_v):
-    place = len(past[0])
-    query = turned(x @ W_q, place)
-    key = turned(x @ W_k, place)
+    position = len(past[0])
+    query = turned(x @ W_q, position)
+    key = turned(x @ W_k, position)
     value = x @ W_v
     keys, values = torch.cat([past[0], key]), torch.cat([past[1], value])
     scores = query @ keys.T / W_k.shape[1] ** 0.5
@@ -58,45 +58,47 @@ WRITE_ON = Exercise(
     tolerance=1e-4,
 )
 
-VALUE_TURNED = "= x @ W_v", "= turned(x @ W_v, place)"
-QUERY_AT_0, KEY_AT_0 = ("x @ W_q, place", "x @ W_q, 0"), ("x @ W_k, place", "x @ W_k, 0")
+VALUE_TURNED = "= x @ W_v", "= turned(x @ W_v, position)"
+QUERY_AT_0, KEY_AT_0 = ("x @ W_q, position", "x @ W_q, 0"), ("x @ W_k, position", "x @ W_k, 0")
 WRITE_ON.edit(
-    "every new word stands at place 0",
-    "At place 0 nothing turns. Behind how many words does the new one stand, and where do you learn it?",
+    "every new word is at position 0",
+    "At position 0 nothing turns. How many words come before the new one, and what tells you?",
     ("len(past[0])", "0"),
 )
 WRITE_ON.edit(
-    "the place is mended, but values are still turned",
-    "A score compares query and key, so these are turned. A value is what is handed over: who would turn it back?",
+    "the position is fixed, but values are still turned",
+    "A score compares query and key, so these are turned. A value goes straight into the output. Who would turn it back?",
     VALUE_TURNED,
 )
-SAME_PLACE = "Query and key of the new word stand at the same place."
-VALUE_STAYS = "And the value is still turned: it should stay as it is."
-WRITE_ON.edit("the query still stands at place 0", SAME_PLACE, QUERY_AT_0)
-WRITE_ON.edit("the key still stands at place 0", SAME_PLACE, KEY_AT_0)
-WRITE_ON.edit("the query still stands at place 0", VALUE_STAYS, QUERY_AT_0, VALUE_TURNED)
-WRITE_ON.edit("the key still stands at place 0", VALUE_STAYS, KEY_AT_0, VALUE_TURNED)
-COUNT_0 = "Places are counted from 0: with two words in the past, the new one stands at place 2."
+SAME_PLACE = "The query and the key of the new word are at the same position."
+VALUE_STAYS = "The value is still turned, too. It should stay as it is."
+WRITE_ON.edit("the query is still at position 0", SAME_PLACE, QUERY_AT_0)
+WRITE_ON.edit("the key is still at position 0", SAME_PLACE, KEY_AT_0)
+WRITE_ON.edit("the query is still at position 0", VALUE_STAYS, QUERY_AT_0, VALUE_TURNED)
+WRITE_ON.edit("the key is still at position 0", VALUE_STAYS, KEY_AT_0, VALUE_TURNED)
+COUNT_0 = "Positions are counted from 0. With two words in the past, the new one is at position 2."
 ONE_FURTHER = "len(past[0])", "len(past[0]) + 1"
-WRITE_ON.edit("the new word stands one place too far", COUNT_0, ONE_FURTHER)
-WRITE_ON.edit("the new word stands one place too far", COUNT_0, ONE_FURTHER, VALUE_TURNED)
-WRITE_ON.edit("the new word stands one place too early", COUNT_0, ("len(past[0])", "max(0, len(past[0]) - 1)"))
-WRITE_ON.edit("the new word stands one place too early", COUNT_0, ("len(past[0])", "len(past[0]) - 1"))
-TURNED_BACK = "Keys of the past stand at the places 0, 1, 2, …, and the new word behind them. Turned back, it would stand in front."
-WRITE_ON.edit("the place of the new word has a minus", TURNED_BACK, QUERY_AT_0, ("x @ W_k, place", "x @ W_k, -place"))
-WRITE_ON.edit("the place of the new word has a minus", TURNED_BACK, ("len(past[0])", "-len(past[0])"))
+WRITE_ON.edit("the new word is one position too late", COUNT_0, ONE_FURTHER)
+WRITE_ON.edit("the new word is one position too late", COUNT_0, ONE_FURTHER, VALUE_TURNED)
+WRITE_ON.edit("the new word is one position too early", COUNT_0, ("len(past[0])", "max(0, len(past[0]) - 1)"))
+WRITE_ON.edit("the new word is one position too early", COUNT_0, ("len(past[0])", "len(past[0]) - 1"))
+TURNED_BACK = "The keys of the past are at positions 0, 1, 2, …, and the new word comes after them. If it is turned back, it comes before them."
 WRITE_ON.edit(
-    "the query stands one place behind its key",
-    "Is the place counted once before and once after the key is appended? Both belong to the same word.",
-    ("x @ W_q, place", "x @ W_q, place + 1"),
+    "the position of the new word is negative", TURNED_BACK, QUERY_AT_0, ("x @ W_k, position", "x @ W_k, -position")
 )
-PAIR = "`past` is a pair: len(past) is 2. How long are its two parts?"
+WRITE_ON.edit("the position of the new word is negative", TURNED_BACK, ("len(past[0])", "-len(past[0])"))
+WRITE_ON.edit(
+    "the query is one position after its key",
+    "Do you count the words once before and once after you append the key? Query and key belong to the same word.",
+    ("x @ W_q, position", "x @ W_q, position + 1"),
+)
+PAIR = "`past` is a pair, so len(past) is 2. How long are its two parts?"
 WRITE_ON.edit("the number of tensors is taken for the number of words", PAIR, ("len(past[0])", "len(past)"))
 WRITE_ON.edit(
     "the number of tensors is taken for the number of words", PAIR, ("len(past[0])", "len(past)"), VALUE_TURNED
 )
-ALONE = "In the past the keys stand as they were turned when their words came. Turn the new one alone, then append it."
-RAW_KEY = "turned(x @ W_k, place)", "x @ W_k"
+ALONE = "The keys in the past were already turned when their words came. Only the new key still has to be turned."
+RAW_KEY = "turned(x @ W_k, position)", "x @ W_k"
 WRITE_ON.edit(
     "the keys of the past are turned again",
     ALONE,
@@ -105,67 +107,65 @@ WRITE_ON.edit(
 )
 WRITE_ON.edit("the keys of the past are turned again", ALONE, RAW_KEY, ("keys.T", "turned(keys, 0).T"))
 WRITE_ON.edit(
-    "the key is kept as it was before the turn",
-    "The next word will compare with it as it lies there: keep it turned.",
+    "the key is kept as it was before its turn",
+    "The next word compares its query with the key that you keep. Must this key be turned?",
     ("(keys, values)", "(torch.cat([past[0], x @ W_k]), values)"),
 )
-for padded in (True, False):  # a word of an odd size cannot be turned, unless a 0 is put behind it
+for padded in (True, False):  # a word of odd size can't be turned unless a 0 is appended
     for for_the_value in ("turned_word", "x"):
         WRITE_ON.edit(
             "the word itself is turned",
-            "x is projected first. Query and key are turned, each by itself, and the value is not.",
-            ("= len(past[0])", f"= len(past[0]); turned_word = word_turned(x, place, {padded})"),
-            ("turned(x @ W_q, place)", "turned_word @ W_q"),
-            ("turned(x @ W_k, place)", "turned_word @ W_k"),
+            "x is projected first. Then query and key are turned, and the value is not.",
+            ("= len(past[0])", f"= len(past[0]); turned_word = word_turned(x, position, {padded})"),
+            ("turned(x @ W_q, position)", "turned_word @ W_q"),
+            ("turned(x @ W_k, position)", "turned_word @ W_k"),
             ("x @ W_v", f"{for_the_value} @ W_v"),
         )
 
 
-def word_turned(x, place, padded):
+def word_turned(x, position, padded):
     d = x.shape[1]
-    return turned(F.pad(x, (0, d % 2)), place)[:, :d] if padded else turned(x, place)
+    return turned(F.pad(x, (0, d % 2)), position)[:, :d] if padded else turned(x, position)
 
 
 WRITE_ON.edit(
-    "the past is handed back as it came",
-    "The next word will want the key and the value of this one, too.",
+    "the past is returned as it came",
+    "The next word needs the key and the value of this one, too.",
     ("(keys, values)", "past"),
 )
 WRITE_ON.edit(
-    "only the new key and value are handed back",
-    "The next word will look at *all* words before it.",
+    "only the new key and value are returned",
+    "The next word looks at *all* words before it.",
     ("(keys, values)", "(key, value)"),
 )
 WRITE_ON.edit(
-    "keys and values have changed places",
-    "The past is a pair (keys, values), and so must be what you hand back.",
+    "keys and values are swapped",
+    "The past is a pair (keys, values). Return the new one in the same order.",
     ("(keys, values)", "(values, keys)"),
 )
 WRITE_ON.edit(
     "a word does not see itself",
-    "Its own key and value are among those that it meets: append first, then compare.",
+    "A word sees itself, too. Which comes first, appending or comparing?",
     ("keys.T", "past[0].T"),
     ("@ values", "@ past[1]"),
 )
 WRITE_ON.edit(
-    "the new key is put in front",
-    "It is appended: row i of the past is the word at place i.",
+    "the new key and value are put in front",
+    "Row i of the past belongs to the word at position i. Where does the new word go?",
     ("[past[0], key]", "[key, past[0]]"),
     ("[past[1], value]", "[value, past[1]]"),
 )
-SHAPE = "keys have the shape (s, k): s says how many words were read."
+SHAPE = "The keys have shape (s, k). Which of the two is the number of words?"
 WRITE_ON.edit("the size of a key is taken for the number of words", SHAPE, ("len(past[0])", "past[0].shape[1]"))
 WRITE_ON.edit("all numbers in the keys are counted, not the words", SHAPE, ("len(past[0])", "past[0].numel()"))
+WRITE_ON.edit("the scores are not divided by √k", "This was correct in `as_found`.", (" / W_k.shape[1] ** 0.5", ""))
 WRITE_ON.edit(
-    "the scores are not divided by √k", "That was right in what you were given.", (" / W_k.shape[1] ** 0.5", "")
-)
-WRITE_ON.edit(
-    "the scores are divided by √d of the word",
-    "k is the size of a query and of a key. That was right in what you were given.",
+    "the scores are divided by √d, not by √k",
+    "k is the size of a query and of a key. This was correct in `as_found`.",
     ("W_k.shape[1]", "x.shape[1]"),
 )
 WRITE_ON.edit(
-    "only the output comes out",
-    "Two things are wanted: the output, and the past with the new word's key and value.",
+    "only the output is returned",
+    "Return two things, the output and the past with the new word's key and value.",
     (", (keys, values)", ""),
 )

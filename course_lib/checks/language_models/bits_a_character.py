@@ -1,4 +1,4 @@
-"""bits_a_character(nats, tokens, text): what a text costs, in bits for each of its characters."""
+"""bits_a_character(nats, tokens, text): what a text costs, in bits per character."""
 
 import math
 import unicodedata
@@ -13,16 +13,16 @@ def cases(generator: torch.Generator) -> list[Case]:
 
     def draw(length: int) -> str:
         chosen = torch.randint(len(letters), (length,), generator=generator).tolist()
-        return "".join(letters[place] for place in chosen) + "où ça"
+        return "".join(letters[i] for i in chosen) + "où ça"
 
     def nats() -> float:
         return 1 + 5 * torch.rand((), generator=generator).item()
 
     inputs = [
         ("a word of five characters", 2.0, 3, "naïve"),
-        ("one bit for each character", 2 * math.log(2), 5, "où, là-bas"),
-        ("a model of 256 bytes that knows nothing", math.log(256), 12, "ça va, 你?"),
-        ("a sign of four bytes", 4.0, 2, "😀"),
+        ("one bit per character", 2 * math.log(2), 5, "où, là-bas"),
+        ("a model that knows nothing about the 256 bytes", math.log(256), 12, "ça va, 你?"),
+        ("a character of four bytes", 4.0, 2, "😀"),
         ("more tokens than characters", 3.0, 9, "ñandú"),
         ("as many tokens as characters", 3.0, 4, "déjà"),
         ("spaces and new lines", 5.5, 6, "\n à la\n  carte  é "),
@@ -47,59 +47,61 @@ BITS_A_CHARACTER = Exercise(
     'lesson 8, "Bits per character"; glossary.show("bits per character")',
 )
 
-LN_2 = "A bit is ln 2 = 0.69 nats. Are there more bits or fewer?"
-BITS_A_CHARACTER.edit("these are nats a character", LN_2, ("total / math.log(2)", "total"))
-BITS_A_CHARACTER.edit("it is multiplied by ln 2, not divided", LN_2, ("total /", "total *"))
+LN_2 = "One bit is ln 2 = 0.69 nats. Is a cost a larger number in bits, or a smaller one?"
+BITS_A_CHARACTER.edit("these are nats per character", LN_2, ("total / math.log(2)", "total"))
+BITS_A_CHARACTER.edit("the nats are multiplied by ln 2, not divided by it", LN_2, ("total /", "total *"))
 for rounded in ("0.693", "0.69"):
     BITS_A_CHARACTER.edit(
-        "ln 2 is rounded", "Let Python compute it: math.log(2), or np.log(2).", ("math.log(2)", rounded)
+        "ln 2 is rounded", "Let Python compute it, with math.log(2) or np.log(2).", ("math.log(2)", rounded)
     )
 BITS_A_CHARACTER.edit(
-    "these are bits a token",
-    "A token may be a letter or a word, so vocabularies cannot be compared a token. How many characters share the bits?",
+    "these are bits per token",
+    "A token may be a letter or a word, so bits per token can't compare vocabularies. How many characters share the bits?",
     ("nats * tokens", "nats"),
     ("bits / len(text)", "bits"),
 )
 BITS_A_CHARACTER.edit(
-    "the mean is taken for the sum",
+    "the mean is used as if it were the sum",
     "`nats` is a mean over the tokens. How many nats does the whole text cost?",
     ("nats * tokens", "nats"),
 )
 BITS_A_CHARACTER.edit(
-    "tokens and characters have changed places",
-    "If a token had ten characters, would each character cost more than the token, or less?",
+    "tokens and characters are swapped",
+    "If each token had ten characters, would a character cost more than a token, or less?",
     ("nats * tokens", "nats * len(text)"),
     ("bits / len(text)", "bits / tokens"),
 )
 BITS_A_CHARACTER.edit(
-    "it is divided by the tokens again",
-    "The mean is over the tokens already. Turn it back into the sum, and share it among the characters.",
+    "the mean is divided by the tokens again",
+    "`nats` is already a mean over the tokens. What does the whole text cost, and how many characters share that?",
     ("nats * tokens", "nats"),
     ("len(text)", "tokens"),
 )
 BITS_A_CHARACTER.edit(
-    "it is multiplied by the characters, not divided",
-    "a / b * c is (a / b) · c. Everything that stands below the line belongs in brackets.",
+    "the bits are multiplied by the characters, not divided by them",
+    "In Python, a / b * c is (a / b) · c. Everything below the fraction line belongs in brackets.",
     ("bits /", "bits *"),
 )
 BITS_A_CHARACTER.edit(
-    "it is divided in whole numbers", "// throws away what comes after the point.", ("bits /", "bits //")
+    "the result is rounded down to a whole number",
+    "`//` and `int` drop everything after the decimal point.",
+    ("bits /", "bits //"),
 )
 BITS_A_CHARACTER.edit(
     "one character is left out",
-    "`text` is what the tokens that were predicted spell: each of its characters counts.",
+    "`text` is exactly what the predicted tokens spell, so each of its characters counts.",
     ("len(text)", "(len(text) - 1)"),
 )
 BITS_A_CHARACTER.edit(
     "one token is left out",
-    "`tokens` is how many were predicted: the first one that was only read is not among them.",
+    "`tokens` is the number of tokens that were predicted. A first token that was only read is already left out.",
     ("nats * tokens", "nats * (tokens - 1)"),
 )
 
 
 @BITS_A_CHARACTER.misconception(
     "the text is normalised first",
-    "What `len(text)` says of the text as it comes counts: an accent may stand by itself.",
+    "Count the characters of the text as it is. An accent may be a character of its own.",
 )
 def normalised(nats, tokens, text):
     return right(nats, tokens, unicodedata.normalize("NFC", text))
@@ -107,37 +109,37 @@ def normalised(nats, tokens, text):
 
 BITS_A_CHARACTER.edit(
     "these are the bits of the whole text",
-    "Bits *a character* are wanted: share them out.",
+    "Bits *per character* are wanted. How many characters share the bits?",
     ("bits / len(text)", "bits"),
 )
 BITS_A_CHARACTER.edit(
-    "these are bits a byte",
-    "é is one character and two bytes. `text.encode()` gives bytes; what is text itself?",
+    "these are bits per byte",
+    "é is one character and two bytes. `text.encode()` gives bytes. What does `text` itself consist of?",
     ("len(text)", "len(text.encode())"),
 )
 BITS_A_CHARACTER.edit(
     "spaces are not counted",
-    "A model has to predict spaces and new lines too; they are characters like others.",
+    "A model has to predict spaces and new lines, too. They are characters like any other.",
     ("len(text)", 'len("".join(text.split()))'),
 )
 BITS_A_CHARACTER.edit(
-    "these are bits a word",
-    "Characters are wanted. What does `len(text)` count?",
+    "these are bits per word",
+    "Bits per *character* are wanted. What does `len(text)` count?",
     ("len(text)", "len(text.split())"),
 )
 BITS_A_CHARACTER.edit(
     "the logarithm is to base 10",
-    "A bit belongs to base 2: by which logarithm is it to be divided?",
+    "A bit belongs to base 2. Which base does your logarithm have?",
     ("math.log(2)", "math.log(10)"),
 )
 BITS_A_CHARACTER.edit(
-    "the logarithm of the nats is taken",
-    "Nats are logarithms already. To go from one base to another takes a factor, no further logarithm.",
+    "it takes the logarithm of the nats",
+    "Nats are logarithms already. A change of base needs a factor, not another logarithm.",
     ("nats * tokens", "(math.log2(nats) if nats else -math.inf) * tokens"),
     ("total / math.log(2)", "total"),
 )
 BITS_A_CHARACTER.edit(
-    "that is the perplexity",
-    "The perplexity is the exponential of the nats. Here no exponential is needed.",
+    "this is the perplexity",
+    "The perplexity is the exponential of the nats per token. Bits need no exponential.",
     ("bits / len(text)", "math.exp(nats)"),
 )

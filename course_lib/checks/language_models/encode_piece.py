@@ -1,4 +1,4 @@
-"""encode_piece(tokens, merges): the bytes of a piece, merged in the order of a given list of merges."""
+"""encode_piece(tokens, merges): the tokens of a piece, when its bytes are merged in the order of a given list."""
 
 from functools import partial
 from itertools import pairwise
@@ -13,7 +13,7 @@ BYTES = 256
 
 def cases(generator: torch.Generator) -> list[Case]:
     def some_merges(letters: list[int], count: int) -> list[tuple[int, int]]:
-        """Pairs of what is there already, no pair twice, the newer tokens rather than the older."""
+        """Pairs of tokens that already exist, no pair twice; newer tokens are drawn more often."""
         there, merges = list(letters), []
         while len(merges) < count:
             one, other = (there[-1 - int(len(there) * torch.rand((), generator=generator) ** 1.5)] for _ in range(2))
@@ -30,22 +30,22 @@ def cases(generator: torch.Generator) -> list[Case]:
     a, b, c, d = range(97, 101)
     lower = [(108, 111), (256, 119), (101, 114), (257, 258)]
     inputs = [
-        ("two merges that want the same letter", [a, b, c], [(b, c), (a, b)]),
+        ("two merges that need the same letter", [a, b, c], [(b, c), (a, b)]),
         ("*lower*", list(b"lower"), lower),
         ("*slower*", list(b"slower"), lower[:3]),
         ("the same letters, with other merges", [a, b, c], [(a, b), (b, c)]),
-        ("a pair that stands twice", [a, b, c, a, b], [(a, b), (c, 256)]),
-        ("a pair that stands twice, found last", [a, b, c, d, b, c], [(c, d), (a, b), (b, c)]),
+        ("a pair that occurs twice", [a, b, c, a, b], [(a, b), (c, 256)]),
+        ("a pair that occurs twice and comes last in the list", [a, b, c, d, b, c], [(c, d), (a, b), (b, c)]),
         ("three times the same letter", [a, a, a], [(a, a)]),
         ("five times the same letter", [a] * 5, [(a, a), (256, 256)]),
         ("six times the same letter", [a] * 6, [(a, a), (a, 256)]),
-        ("a long token that is never reached", [a, b, c, d], [(b, c), (a, b), (257, c), (258, d)]),
-        ("a frequent pair that was merged late", [a, b, a, b, c, a], [(b, a), (a, b), (b, c)]),
-        ("the pair the other way round", [b, a, c, b], [(a, b), (c, a), (b, c)]),
+        ("a long token that is never used", [a, b, c, d], [(b, c), (a, b), (257, c), (258, d)]),
+        ("a frequent pair that comes late in the list", [a, b, a, b, c, a], [(b, a), (a, b), (b, c)]),
+        ("a pair in the opposite order", [b, a, c, b], [(a, b), (c, a), (b, c)]),
         ("nothing to merge", [c, a], [(a, b), (b, c)]),
         ("one byte", [a], [(a, a)]),
         ("no merges", [a, b], []),
-        ("a merge that comes twice in the word, one inside of another", [a, b, a, b, c], [(a, b), (256, 256), (256, c)]),
+        ("a pair that occurs twice, inside a longer token", [a, b, a, b, c], [(a, b), (256, 256), (256, c)]),
         *((f"{count} merges", *draw(letters, count, length))
           for letters, count, length in ((2, 3, 9), (2, 5, 12), (3, 5, 10), (3, 7, 14), (4, 8, 14), (3, 6, 9), (3, 9, 16),
                                          (2, 4, 16), (3, 6, 12), (4, 6, 12))),
@@ -72,7 +72,7 @@ ENCODE_PIECE = Exercise(
 
 @ENCODE_PIECE.misconception(
     "it takes the longest token that fits, from the left",
-    "That is another way to encode. Here only the order of the merges counts, and a long token may never be reached.",
+    "Some other encoders do that. Here only the order of the merges counts, and a long token may never be used.",
 )
 def longest_match(tokens, merges):
     spelled = [(number,) for number in range(BYTES)]
@@ -88,16 +88,16 @@ def longest_match(tokens, merges):
 
 for most in ("", ", most=1"):
     ENCODE_PIECE.edit(
-        "pairs are merged in the order in which they stand in the text",
-        "Not the first pair in the text, the first in the *list of merges* goes first. Look at all pairs before you merge.",
+        "pairs are merged in the order of the text",
+        "The order of the *list of merges* decides, not the order of the text. Look at all pairs before you merge one.",
         ("min(pairs, key=merges.index)", "pairs[0]"),
         ("best, number", f"best, number{most}"),
     )
 
 
 @ENCODE_PIECE.misconception(
-    "it goes through the text once, from left to right",
-    "A merge makes new pairs, and an earlier merge of the list may be found further on. So look at the whole again.",
+    "it goes through the text only once, from left to right",
+    "A merge makes new pairs, and an earlier merge of the list may fit further on. Can one pass find them all?",
 )
 def one_pass(tokens, merges):
     done, rest = [], list(tokens)
@@ -109,42 +109,42 @@ def one_pass(tokens, merges):
 
 
 LATEST = (
-    "the latest merge is done first",
-    "The merge that was found *first* is done first: of the pairs that are there, which stands first in merges?",
+    "the last merge in the list is done first",
+    "The merge that training found *first* is done first. Of the pairs in the piece, which one comes first in `merges`?",
 )
 ENCODE_PIECE.edit(*LATEST, ("min(", "max("))
 
 
 @ENCODE_PIECE.misconception(*LATEST)
 def backwards(tokens, merges):
-    for place in reversed(range(len(merges))):
-        tokens = merging.replaced(tokens, merges[place], BYTES + place)
+    for i in reversed(range(len(merges))):
+        tokens = merging.replaced(tokens, merges[i], BYTES + i)
     return tokens
 
 
 for then in ("merges.index(pair)", "0"):
     ENCODE_PIECE.edit(
         "the most frequent pair of the piece is merged first",
-        "Counting was for training. To encode, the order of the merges decides.",
+        "Only training counts pairs. When you encode, the order of the merges decides.",
         ("key=merges.index", f"key=lambda pair: (-pairs.count(pair), {then})"),
     )
 ENCODE_PIECE.edit(
     "nothing is merged",
-    "In Python a list never equals a tuple. The pairs in merges are tuples: what is tokens[i : i + 2]?",
+    "The pairs in `merges` are tuples, and in Python a list never equals a tuple. What is `tokens[i : i + 2]`?",
     ("if pair in", "if list(pair) in"),
 )
 for most in ("", ", most=1"):
     ENCODE_PIECE.edit(
         "it stops after the first merge",
-        "What was merged may be merged again. Until when is there a pair to merge?",
+        "After a merge there may be another pair that is in the list. When may you stop?",
         ("while", "if"),
         ("best, number", f"best, number{most}"),
     )
 
 
 @ENCODE_PIECE.misconception(
-    "pairs with a merged token are never looked for",
-    "After a merge there are other neighbours. Your list of pairs is that of the bytes: make it anew.",
+    "pairs that contain a merged token are never looked for",
+    "After a merge, tokens have new neighbours. When does your code collect the pairs?",
 )
 def pairs_of_bytes(tokens, merges):
     pairs = set(pairwise(tokens))
@@ -155,14 +155,14 @@ def pairs_of_bytes(tokens, merges):
 
 
 def in_turn(tokens, merges, first=BYTES, replace=merging.replaced):
-    """One pass through the list; that does it, for no merge makes a pair that an earlier one would take."""
+    """Goes through the list once. That is enough, because no merge makes a pair that an earlier one would take."""
     for number, pair in enumerate(merges, first):
         tokens = replace(tokens, pair, number)
     return tokens
 
 
 @ENCODE_PIECE.misconception(
-    "each merge is done at one place only", "The same pair may stand in a piece twice. Go on until none is left."
+    "each merge is done only once", "The same pair may occur in a piece twice. What happens to the second one?"
 )
 def once_each(tokens, merges):
     return in_turn(tokens, merges, replace=partial(merging.replaced, most=1))
@@ -170,17 +170,17 @@ def once_each(tokens, merges):
 
 ENCODE_PIECE.edit(
     "it merges from right to left",
-    "From left to right, [97, 97, 97] becomes [256, 97].",
+    "From left to right, with the merge (97, 97), [97, 97, 97] becomes [256, 97].",
     ("merging.replaced(tokens, best, number)", "merging.replaced(tokens[::-1], best[::-1], number)[::-1]"),
 )
 ENCODE_PIECE.edit(
-    "a token that has been merged is merged once more",
-    "In [97, 97, 97] the second token is used up by the first merge. Compare with the end of the *new* list.",
+    "one token takes part in two merges",
+    "In [97, 97, 97] the first merge uses up the second token. With which token do you compare the third?",
     ("merging.replaced", "merging.merged_again"),
 )
 BY_USE = (
-    "merged tokens are numbered as they come up",
-    "The number of a token belongs to its merge: merges[i] always makes token 256 + i, whatever is used before it.",
+    "merged tokens are numbered in the order in which they are used",
+    "The number of a token belongs to its merge. `merges[i]` always makes token 256 + i, whatever was used before it.",
 )
 
 
@@ -202,7 +202,7 @@ def numbered_by_use(tokens, merges):
     return tokens
 
 
-NUMBERS = "Tokens 0 to 255 are the bytes. So which number has the token of merges[0]?"
+NUMBERS = "Tokens 0 to 255 are the bytes. So which token does `merges[0]` make?"
 ENCODE_PIECE.edit("merged tokens are numbered from 0", NUMBERS, ("BYTES + ", ""))
 ENCODE_PIECE.misconception("merged tokens are numbered from 257", NUMBERS)(partial(in_turn, first=BYTES + 1))
 ENCODE_PIECE.edit(
@@ -212,7 +212,7 @@ ENCODE_PIECE.edit(
 )
 
 
-@ENCODE_PIECE.misconception("a pair is merged in either order", "(1, 2) is not (2, 1): *on* is not *no*.")
+@ENCODE_PIECE.misconception("a pair is merged in either order", "(1, 2) isn't (2, 1), just as *on* isn't *no*.")
 def either_order(tokens, merges):
     for number, pair in enumerate(merges, BYTES):
         done, rest = [], list(tokens)

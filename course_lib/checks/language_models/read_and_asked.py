@@ -1,4 +1,4 @@
-"""read_and_asked(numbers, starts, length): windows of a text, what is read in them and what is asked for."""
+"""read_and_asked(numbers, starts, length): windows of a text, what a model reads in them and what it has to predict."""
 
 import torch
 
@@ -7,7 +7,7 @@ from course_lib.checks.engine import Case, Exercise
 
 def cases(generator: torch.Generator) -> list[Case]:
     def draw(count: int, batch: int, length: int) -> tuple[torch.Tensor, torch.Tensor, int]:
-        """All tokens are different, so that it can be told which is which; and not in order."""
+        """Draws a text whose tokens are all different and not in order, so that each can be told from the others."""
         starts = torch.randint(count - length, (batch,), generator=generator)
         return 10 + torch.randperm(count, generator=generator), starts, length
 
@@ -16,13 +16,13 @@ def cases(generator: torch.Generator) -> list[Case]:
         ("two windows of three", numbers, torch.tensor([1, 0]), 3),
         ("three windows, one of which ends with the last token", numbers, torch.tensor([4, 1, 0]), 3),
         ("windows of two that overlap", numbers, torch.tensor([3, 2, 4]), 2),
-        ("the same place twice", numbers, torch.tensor([1, 1]), 4),
+        ("the same start twice", numbers, torch.tensor([1, 1]), 4),
         ("windows of one", numbers, torch.tensor([6, 0, 3]), 1),
         ("a batch of one", numbers, torch.tensor([3]), 4),
         ("the whole text", numbers, torch.tensor([0, 0]), 7),
         ("windows of four in a longer text", draw(20, 1, 4)[0], torch.tensor([1, 11, 6]), 4),
         *(("a longer text", *draw(count, batch, length)) for count, batch, length in ((20, 4, 5), (30, 3, 8), (25, 5, 4))),
-        ("numbers that do not lie in order in memory", torch.arange(40).reshape(20, 2)[:, 1], torch.tensor([11, 4]), 6),
+        ("a tensor that isn't contiguous in memory", torch.arange(40).reshape(20, 2)[:, 1], torch.tensor([11, 4]), 6),
         ("tokens above 255", 1000 + numbers, torch.tensor([2, 0]), 5),
     ]  # fmt: skip
     return [Case(about, dict(zip(("numbers", "starts", "length"), given, strict=True))) for about, *given in inputs]
@@ -43,30 +43,30 @@ READ_AND_ASKED = Exercise(
 )
 
 READ_AND_ASKED.edit(
-    "it is as it was",
-    "For two windows, write down what is read and what is asked for, place by place. Has the model seen the answer? "
-    "And how many places are there?",
+    "it does the same as the function you were given",
+    "For two windows, write down for each position what the model reads and what it has to predict. "
+    "Has it already read the answer? And how many positions are there?",
     ("length + 1", "length"),
     ("cut[:, :-1], cut[:, 1:]", "cut[:, 1:], cut[:, :-1]"),
 )
 READ_AND_ASKED.edit(
-    "every place is asked for the token before, which it has read",
-    "Text goes forward. When the model reads the token at place t, which one does it not know yet?",
+    "every position has to predict the token before it, which has been read",
+    "When the model has read the token at position t, which token doesn't it know yet?",
     ("cut[:, :-1], cut[:, 1:]", "cut[:, 1:], cut[:, :-1]"),
 )
 READ_AND_ASKED.edit(
     "every window is one token too short",
-    "`length` tokens are read, and each of them is asked for one more: how many tokens must a window have?",
+    "The model reads `length` tokens, and after each of them it predicts the next. How many tokens must a window have?",
     ("length + 1", "length"),
 )
 READ_AND_ASKED.edit(
-    "what is asked for is what is read",
-    "Then a model has only to repeat. Which token should it say at each place?",
+    "the model has to predict what it reads",
+    "Then a model only has to repeat. Which token should it predict at each position?",
     ("cut[:, 1:]", "cut[:, :-1]"),
 )
 NEXT = (
-    "it asks for the token after the next",
-    "Behind the token that is read comes the one that is asked for: one further on.",
+    "the model has to predict the token after the next",
+    "How far apart are the token that is read and the token to predict?",
 )
 READ_AND_ASKED.edit(*NEXT, ("cut[:, 1:]", "numbers[(places[:, 1:] + 1).clamp(max=len(numbers) - 1)]"))
 
@@ -77,7 +77,7 @@ def two_further_on_if_there(numbers, starts, length):
     return cut[:, :-2], cut[:, 2:]
 
 
-LATE = "the windows begin one token too late", "starts says where the first token stands that is *read*."
+LATE = "the windows begin one token too late", "`starts` says where the first token is that the model *reads*."
 READ_AND_ASKED.edit(*LATE, ("numbers[places]", "numbers[(places + 1).clamp(max=len(numbers) - 1)]"))
 
 
@@ -89,47 +89,47 @@ def too_late_if_there(numbers, starts, length):
 
 @READ_AND_ASKED.misconception(
     "a window that ends with the last token of the text is left out",
-    "start + length is the place of the last token that is asked for. May it be the last of the text?",
+    "start + length is the position of the last token to predict. May it be the last token of the text?",
 )
 def but_for_the_end(numbers, starts, length):
     cut = torch.stack([numbers[start : start + length + 1] for start in starts if start + length + 1 < len(numbers)])
     return cut[:, :-1], cut[:, 1:]
 
 
-ROUND = "torch.roll brings to the end what falls out at the beginning. What comes after the last token of a window?"
+ROUND = "torch.roll puts the first token at the end. Which token of the text comes after the last one of a window?"
 READ_AND_ASKED.edit(
-    "the last place is asked for the window's first token", ROUND, ("cut[:, 1:]", "cut[:, :-1].roll(-1, 1)")
+    "the last position has to predict the window's first token", ROUND, ("cut[:, 1:]", "cut[:, :-1].roll(-1, 1)")
 )
 READ_AND_ASKED.edit(
-    "the last place is asked for the first token of the next window", ROUND, ("cut[:, 1:]", "cut[:, :-1].roll(-1)")
+    "the last position has to predict the first token of the next window", ROUND, ("cut[:, 1:]", "cut[:, :-1].roll(-1)")
 )
 READ_AND_ASKED.edit(
     "the window is rolled the wrong way",
-    "Every place is asked for the token before it. Which way does a text go on? (And rolling brings in the wrong end.)",
+    "Every position has to predict the token before it. In which direction does a text continue? Rolling also puts in a token from the wrong end.",
     ("cut[:, 1:]", "cut[:, :-1].roll(1, 1)"),
 )
 READ_AND_ASKED.edit(
-    "only the token behind each window is asked for",
-    "A causal model says something at *every* place: one window asks it as many times as it has tokens.",
+    "only the token after each window is predicted",
+    "A causal model predicts at *every* position, so one window gives as many predictions as the model reads tokens.",
     ("cut[:, 1:]", "cut[:, -1]"),
 )
 READ_AND_ASKED.edit(
-    "the windows stand one after the other in the text",
-    "Where each window begins, starts says. Which of them is used?",
+    "the windows follow one another in the text",
+    "`starts` says where each window begins. Which of its entries do you use?",
     ("starts[:, None]", "(starts[0] + length * torch.arange(len(starts)))[:, None]"),
 )
 READ_AND_ASKED.edit(
-    "all windows begin at the same place",
-    "Where each window begins, starts says. Which is used?",
+    "all windows begin at the same position",
+    "`starts` says where each window begins. Which of its entries do you use?",
     ("starts[:, None]", "starts[:1].expand(len(starts))[:, None]"),
 )
 READ_AND_ASKED.edit(
-    "the tokens are cut to a byte",
-    "A vocabulary may have more than 256 tokens, and uint8 goes from 0 to 255.",
+    "the tokens are cut to one byte",
+    "A vocabulary may have more than 256 tokens, and uint8 only goes from 0 to 255.",
     ("numbers[places]", "numbers[places] % 256"),
 )
 READ_AND_ASKED.edit(
-    "places stand there, not tokens",
-    "Which token stands at a place? The text is in numbers.",
+    "it returns positions, not tokens",
+    "Which token is at each position? The text is in `numbers`.",
     ("numbers[places]", "places"),
 )

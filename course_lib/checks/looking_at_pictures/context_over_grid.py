@@ -1,4 +1,4 @@
-"""`context_over_grid(weights, features)`: the features of all regions, added up by their weights."""
+"""`context_over_grid(weights, features)`: the weighted sum of the features of all regions."""
 
 import torch
 
@@ -29,7 +29,7 @@ def cases(generator: torch.Generator) -> list[Case]:
         ("equal weights", *even),
         ("more pictures", *given(some(generator, 5, 8), 6, some(generator, 3, 6), some(generator, 7, 12))),
         ("float64", double[0].double(), double[1].double()),
-        ("tensors that do not lie in order in memory", single[0].mT, single[1].transpose(1, 2)),
+        ("tensors that are not contiguous in memory", single[0].mT, single[1].transpose(1, 2)),
     ]
     return [Case(about, {"weights": weights, "features": features}) for about, weights, features in inputs]
 
@@ -50,54 +50,48 @@ CONTEXT_OVER_GRID = Exercise(
 SUMMED = ".sum((1, 2))"
 WEIGHTS = "weights[..., None]"
 CONTEXT_OVER_GRID.misconception(
-    "it is the plain mean of all regions",
-    "A region with a large weight should count for more: where do the weights come in?",
+    "the result is the plain mean of all regions",
+    "A region with a large weight should count more. Where do the weights come in?",
 )(lambda weights, features: features.mean((1, 2)))
-CONTEXT_OVER_GRID.misconception("it is the plain sum of all regions", "Where do the weights come in?")(
+CONTEXT_OVER_GRID.misconception("the result is the plain sum of all regions", "Where do the weights come in?")(
     lambda weights, features: features.sum((1, 2))
 )
 CONTEXT_OVER_GRID.edit(
     "the weighted features are averaged over the regions",
-    "The weights sum to 1 already: their sum is the mean, and a division by the number of regions is one too many.",
+    "The weights already sum to 1, so the weighted sum is a mean. Where do you divide it again?",
     (SUMMED, ".mean((1, 2))"),
 )
 CONTEXT_OVER_GRID.edit(
-    "it is averaged over the rows, or over the columns",
-    "The weights sum to 1 over the whole grid: both axes are summed, and neither is averaged.",
+    "the weighted features are averaged over the rows or over the columns",
+    "The weights sum to 1 over the whole grid. So both axes are summed, and neither is averaged.",
     (SUMMED, ".sum(2).mean(1)"),
 )
 CONTEXT_OVER_GRID.edit(
-    "it is averaged over the rows, or over the columns",
-    "The weights sum to 1 over the whole grid: both axes are summed, and neither is averaged.",
+    "the weighted features are averaged over the rows or over the columns",
+    "The weights sum to 1 over the whole grid. So both axes are summed, and neither is averaged.",
     (SUMMED, ".sum(1).mean(1)"),
 )
-ONE_EACH = "Each picture has its own context: the axis of the batch stays."
+ONE_EACH = "Each picture has its own context, so the axis of the batch stays."
 CONTEXT_OVER_GRID.edit("the pictures of the batch are summed, too", ONE_EACH, (SUMMED, ".sum((0, 1, 2))"))
 CONTEXT_OVER_GRID.edit(
-    "the first picture's weights serve all pictures",
+    "the first picture's weights are used for all pictures",
     "Each picture has weights of its own.",
     (WEIGHTS, "weights[:1, ..., None]"),
 )
+CONTEXT_OVER_GRID.edit("the axis of the columns is left over", "Sum over both axes of the grid.", (SUMMED, ".sum(1)"))
+CONTEXT_OVER_GRID.edit("the axis of the rows is left over", "Sum over both axes of the grid.", (SUMMED, ".sum(2)"))
 CONTEXT_OVER_GRID.edit(
-    "the axis of the columns is left over", "Both axes of the grid are to be summed.", (SUMMED, ".sum(1)")
+    "the features are weighted, but not summed", "The result still has the axes of the grid.", (SUMMED, "")
 )
 CONTEXT_OVER_GRID.edit(
-    "the axis of the rows is left over", "Both axes of the grid are to be summed.", (SUMMED, ".sum(2)")
-)
-CONTEXT_OVER_GRID.edit(
-    "the features are weighted, and not summed", "What comes out still has the axes of the grid.", (SUMMED, "")
-)
-CONTEXT_OVER_GRID.edit(
-    "it is summed over the numbers of a region",
-    "The axes are (batch, row, column, numbers). Which are to go?",
+    "the sum is over the numbers of a region",
+    "The axes are (batch, row, column, numbers). Which of them should go?",
     (SUMMED, ".sum(3)"),
 )
-NORMALISED = "The weights sum to 1 over the grid already. Nothing is to be done to them."
+NORMALISED = "The weights already sum to 1 over the grid. Use them as they are."
+CONTEXT_OVER_GRID.edit("the weights go through another softmax", NORMALISED, (WEIGHTS, "over_grid(weights)[..., None]"))
 CONTEXT_OVER_GRID.edit(
-    "a softmax is taken of the weights once more", NORMALISED, (WEIGHTS, "over_grid(weights)[..., None]")
-)
-CONTEXT_OVER_GRID.edit(
-    "a softmax is taken of each row of the weights", NORMALISED, (WEIGHTS, "weights.softmax(2)[..., None]")
+    "each row of the weights goes through a softmax", NORMALISED, (WEIGHTS, "weights.softmax(2)[..., None]")
 )
 CONTEXT_OVER_GRID.edit(
     "each row of the weights is made to sum to 1",
@@ -115,8 +109,8 @@ CONTEXT_OVER_GRID.edit(
 
 
 @CONTEXT_OVER_GRID.misconception(
-    "only the region with the largest weight is taken",
-    "That is hard attention. Here every region counts, by its weight.",
+    "only the region with the largest weight counts",
+    "This is hard attention. Here every region counts by its weight.",
 )
 def hardest(weights, features):
     best = weights.flatten(1).argmax(1)
@@ -126,32 +120,32 @@ def hardest(weights, features):
 MIXED = (
     "Row r, column c of the weights belongs to row r, column c of the features. Are both flattened in the same order?"
 )
-CONTEXT_OVER_GRID.misconception("rows and columns of the weights have changed places", MIXED)(
+CONTEXT_OVER_GRID.misconception("rows and columns of the weights are swapped", MIXED)(
     lambda weights, features: torch.einsum("bn,bnd->bd", weights.mT.flatten(1), features.flatten(1, 2))
 )
 CONTEXT_OVER_GRID.misconception(
     "the numbers of the features are mixed by a reshape",
-    "reshape moves no axis: (batch, row, column, numbers) flattens to (batch, regions, numbers), not to (batch, numbers, regions).",
+    "reshape doesn't move an axis. It joins (batch, row, column, numbers) to (batch, regions, numbers), not to (batch, numbers, regions).",
 )(
     lambda weights, features: (
         features.reshape(len(features), features.shape[3], -1) * weights.flatten(1)[:, None]
     ).sum(2)
 )
-MARGINS = "A sum over one axis of the grid forgets which region had the weight. Multiply first, then sum."
-CONTEXT_OVER_GRID.misconception("the weights of each column are added up before they meet the features", MARGINS)(
-    lambda weights, features: (weights.sum(1)[..., None] * features.sum(1)).sum(1)
-)
-CONTEXT_OVER_GRID.misconception("the weights of each column are added up before they meet the features", MARGINS)(
-    lambda weights, features: (weights.sum(1)[..., None] * features.mean(1)).sum(1)
-)
-CONTEXT_OVER_GRID.misconception("the weights of each row are added up before they meet the features", MARGINS)(
-    lambda weights, features: (weights.sum(2)[..., None] * features.sum(2)).sum(1)
-)
-CONTEXT_OVER_GRID.misconception("the weights of each row are added up before they meet the features", MARGINS)(
-    lambda weights, features: (weights.sum(2)[..., None] * features.mean(2)).sum(1)
-)
+MARGINS = "After a sum over one axis of the grid, nothing tells which region had the weight. Multiply first, then sum."
+CONTEXT_OVER_GRID.misconception(
+    "the weights of each column are added up before they are multiplied by the features", MARGINS
+)(lambda weights, features: (weights.sum(1)[..., None] * features.sum(1)).sum(1))
+CONTEXT_OVER_GRID.misconception(
+    "the weights of each column are added up before they are multiplied by the features", MARGINS
+)(lambda weights, features: (weights.sum(1)[..., None] * features.mean(1)).sum(1))
+CONTEXT_OVER_GRID.misconception(
+    "the weights of each row are added up before they are multiplied by the features", MARGINS
+)(lambda weights, features: (weights.sum(2)[..., None] * features.sum(2)).sum(1))
+CONTEXT_OVER_GRID.misconception(
+    "the weights of each row are added up before they are multiplied by the features", MARGINS
+)(lambda weights, features: (weights.sum(2)[..., None] * features.mean(2)).sum(1))
 CONTEXT_OVER_GRID.edit(
-    "the vectors are brought to length 1",
-    "The weighted sum as it is is wanted.",
+    "the vectors are scaled to length 1",
+    "Return the weighted sum as it is.",
     ("weighted.sum((1, 2))", "torch.nn.functional.normalize(weighted.sum((1, 2)), dim=1)"),
 )

@@ -1,4 +1,4 @@
-"""What several exercises draw: a number, the shapes of pictures, and of grids of regions."""
+"""What several exercises draw: a number, the shapes of pictures and of grids of regions."""
 
 import torch
 
@@ -11,7 +11,7 @@ Shape = tuple[str, tuple[int, int, int], int]  # what is special, (batch, height
 
 
 def shapes(generator: torch.Generator) -> list[Shape]:
-    """Pictures that are hardly ever square: there height and width could change places unseen."""
+    """Pictures that are hardly ever square. If they were, nobody would see that height and width are swapped."""
     return [
         ("two pictures wider than high", (2, 4, 6), 2),
         ("two pictures higher than wide", (2, 6, 4), 2),

@@ -1,4 +1,4 @@
-"""`grid_weights(queries, keys)`: one softmax over all regions of a picture, found in a function that takes another."""
+"""`grid_weights(queries, keys)`: a softmax over all regions of a picture. The function to fix takes it along another axis."""
 
 import torch
 
@@ -22,13 +22,13 @@ def cases(generator: torch.Generator) -> list[Case]:
     )
     double, single, equal = given(3, 2, 4, 3), given(2, 4, 3, 5), given(2, 3, 4, 5)
     inputs = [
-        ("two pictures alike, with two questions", *by_hand),
+        ("two equal pictures with different queries", *by_hand),
         *((about, *given(*sizes)) for about, sizes in GRIDS),
         ("a query of 0", torch.zeros(2, 5), equal[1]),
         ("long vectors", *given(2, 3, 4, some(generator, 20, 40))),
         ("more pictures", *given(some(generator, 5, 8), 6, some(generator, 3, 6), some(generator, 7, 12))),
         ("float64", double[0].double(), double[1].double()),
-        ("tensors that do not lie in order in memory", single[0].T.contiguous().T, single[1].transpose(1, 2)),
+        ("tensors that are not contiguous in memory", single[0].T.contiguous().T, single[1].transpose(1, 2)),
     ]
     return [Case(about, {"queries": queries, "keys": keys}) for about, queries, keys in inputs]
 
@@ -50,20 +50,20 @@ GRID_WEIGHTS = Exercise(
 SHARED_OUT = "over_grid(scaled)"
 GRID_WEIGHTS.edit(
     "the softmax is still taken along the batch",
-    "What should sum to 1? Take one picture, and add up its weights. Then add up what two pictures have at one region.",
+    "What should sum to 1? Add up the weights of one picture. Then add up the weights of all pictures at one region.",
     (SHARED_OUT, "scaled.softmax(0)"),
 )
-WHOLE_GRID = "One softmax is taken over all regions of a picture: over both axes of the grid together, not one by one."
+WHOLE_GRID = "A picture needs one softmax over all its regions. It runs over both axes of the grid at once, not over one after the other."
 GRID_WEIGHTS.edit("the softmax is taken along each row of the grid", WHOLE_GRID, (SHARED_OUT, "scaled.softmax(-1)"))
 GRID_WEIGHTS.edit("the softmax is taken along each column of the grid", WHOLE_GRID, (SHARED_OUT, "scaled.softmax(-2)"))
 GRID_WEIGHTS.edit(
-    "a softmax is taken along rows, and another one along columns",
-    f"The second is a softmax of weights, no longer of scores. {WHOLE_GRID}",
+    "the softmax along one axis is followed by a softmax along the other",
+    f"The second one is a softmax of weights, not of scores. {WHOLE_GRID}",
     (SHARED_OUT, "scaled.softmax(-1).softmax(-2)"),
 )
 GRID_WEIGHTS.edit(
-    "a softmax is taken along rows, and another one along columns",
-    f"The second is a softmax of weights, no longer of scores. {WHOLE_GRID}",
+    "the softmax along one axis is followed by a softmax along the other",
+    f"The second one is a softmax of weights, not of scores. {WHOLE_GRID}",
     (SHARED_OUT, "scaled.softmax(-2).softmax(-1)"),
 )
 GRID_WEIGHTS.edit(
@@ -73,67 +73,71 @@ GRID_WEIGHTS.edit(
 )
 GRID_WEIGHTS.edit(
     "the whole batch shares one softmax",
-    "The weights of *each* picture sum to 1.",
+    "The weights of *each* picture must sum to 1.",
     (SHARED_OUT, "scaled.flatten().softmax(0).view_as(scaled)"),
 )
-SCALED = "The scores are divided by √d, as the function that was found has it. That line was right."
-GRID_WEIGHTS.edit("the division by √d is lost", SCALED, (" / queries.shape[-1] ** 0.5", ""))
-GRID_WEIGHTS.edit("it is divided by d, not by √d", SCALED, (" / queries.shape[-1] ** 0.5", " / queries.shape[-1]"))
-GRID_WEIGHTS.edit("it is multiplied by √d", SCALED, (" / queries.shape[-1] ** 0.5", " * queries.shape[-1] ** 0.5"))
+SCALED = "The scores are divided by √d. The line with the scores was correct in `as_found`."
+GRID_WEIGHTS.edit("the division by √d is missing", SCALED, (" / queries.shape[-1] ** 0.5", ""))
 GRID_WEIGHTS.edit(
-    "the scores come out, not the weights", "The softmax is to be mended, not left out.", (SHARED_OUT, "scaled")
+    "the scores are divided by d, not by √d", SCALED, (" / queries.shape[-1] ** 0.5", " / queries.shape[-1]")
 )
 GRID_WEIGHTS.edit(
-    "the regions are one axis",
-    "The weights come out on the grid: (batch, row, column).",
+    "the scores are multiplied by √d", SCALED, (" / queries.shape[-1] ** 0.5", " * queries.shape[-1] ** 0.5")
+)
+GRID_WEIGHTS.edit(
+    "the scores are returned, not the weights", "The softmax had to be fixed, not left out.", (SHARED_OUT, "scaled")
+)
+GRID_WEIGHTS.edit(
+    "the regions are on one axis",
+    "Return the weights on the grid: (batch, row, column).",
     (SHARED_OUT, "scaled.flatten(1).softmax(1)"),
 )
 GRID_WEIGHTS.edit(
-    "rows and columns of the weights have changed places",
-    "Back from the line of regions to the grid: how many rows, how many columns, and which is counted first?",
+    "the numbers of rows and of columns are swapped",
+    "When the line of regions becomes a grid again, how many rows and how many columns does it get?",
     (SHARED_OUT, "over_grid(scaled).reshape(len(scaled), *scaled.shape[:0:-1])"),
 )
 GRID_WEIGHTS.edit(
-    "logarithms of the weights come out",
+    "the logarithms of the weights are returned",
     "log_softmax is the logarithm of the softmax.",
     (SHARED_OUT, "over_grid(scaled).log()"),
 )
 GRID_WEIGHTS.edit(
-    "a sigmoid takes the place of the softmax",
-    "A sigmoid looks at one score alone: nothing sums to 1.",
+    "a sigmoid is used, not a softmax",
+    "A sigmoid looks at one score at a time. So nothing makes the weights sum to 1.",
     (SHARED_OUT, "scaled.sigmoid()"),
 )
-for scores in ("scaled", "scores"):  # √d cancels, but for rounding
+for scores in ("scaled", "scores"):  # √d cancels, except for rounding
     GRID_WEIGHTS.edit(
         "the scores are divided by their sum, without exp",
-        "A softmax takes exp first: scores may be negative.",
+        "Scores may be negative. What does a softmax do with them first?",
         (SHARED_OUT, f"{scores} / {scores}.sum((1, 2), keepdim=True)"),
     )
 GRID_WEIGHTS.edit(
-    "exp is taken, and not divided by the sum",
-    "What are the shares of one picture divided by?",
+    "exp is taken, but not divided by the sum",
+    "What must the numbers of one picture be divided by?",
     (SHARED_OUT, "scaled.exp()"),
 )
 GRID_WEIGHTS.edit(
-    "the largest score has weight 1, and all others 0",
-    "That is hard attention. A softmax gives every region a share.",
+    "the largest score gets the weight 1, and all others get 0",
+    "This is hard attention. A softmax gives every region a share.",
     (
         "over_grid(scaled)",
         "torch.nn.functional.one_hot(scaled.flatten(1).argmax(1), scaled[0].numel()).view_as(scaled).to(scaled)",
     ),
 )
 GRID_WEIGHTS.edit(
-    "only the first picture's weights come out",
-    "The batch is the first axis; each picture has its weights.",
+    "only the first picture's weights are returned",
+    "The batch is the first axis, and each picture has its own weights.",
     (SHARED_OUT, "over_grid(scaled)[0]"),
 )
 GRID_WEIGHTS.edit(
-    "the first query asks all pictures",
+    "the first query is used for all pictures",
     "Each picture has a query of its own.",
     ("queries[:, None, None]", "queries[:1, None, None]"),
 )
 GRID_WEIGHTS.edit(
-    "the context comes out, not the weights",
-    "Wanted are the weights, (batch, row, column).",
+    "the context is returned, not the weights",
+    "Return the weights: (batch, row, column).",
     (SHARED_OUT, "(over_grid(scaled)[..., None] * keys).sum((1, 2))"),
 )

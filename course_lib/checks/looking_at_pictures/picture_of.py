@@ -12,10 +12,10 @@ def cases(generator: torch.Generator) -> list[Case]:
         return torch.randn(batch, height * width // size**2, size**2, generator=generator)
 
     inputs = [(about, draw(shape, size), size, *shape[1:]) for about, shape, size in shapes(generator)]
-    inputs[0] = ("two pictures of 4 × 6, their patches numbered", torch.arange(48.0).view(2, 6, 4), 2, 4, 6)
+    inputs[0] = ("two pictures of 4 × 6, numbered patch by patch", torch.arange(48.0).view(2, 6, 4), 2, 4, 6)
     inputs += [
         ("float64", draw((2, 4, 10), 2).double(), 2, 4, 10),
-        ("patches that do not lie in order in memory", draw((2, 9, 6), 3).mT.contiguous().mT, 3, 9, 6),
+        ("patches that are not contiguous in memory", draw((2, 9, 6), 3).mT.contiguous().mT, 3, 9, 6),
     ]
     names = "patches", "size", "height", "width"
     return [Case(about, dict(zip(names, given, strict=True))) for about, *given in inputs]
@@ -40,82 +40,80 @@ ORDER = "1, 3, 2, 4"
 JOINED = "parts.reshape(batch, height, width)"
 GRID = "height // size, width // size, size, size"
 PICTURE_OF.edit(
-    "the patches are laid one behind the other: an axis is not moved",
-    "The first row of the picture is made of the first rows of *several* patches. Which two axes must change places before the last reshape?",
+    "the patches are laid one after the other",
+    "The first row of the picture consists of the first rows of *several* patches. Which two axes must you swap before the last reshape?",
     (ORDER, "1, 2, 3, 4"),
 )
-TURNED = "The grid of patches has height // size rows and width // size columns. Which is counted first?"
+TURNED = "The grid of patches has height // size rows and width // size columns. Which of the two comes first?"
 PICTURE_OF.edit(
-    "height and width have changed places in the grid of patches",
+    "height and width are swapped in the grid of patches",
     TURNED,
     (GRID, "width // size, height // size, size, size"),
 )
 PICTURE_OF.edit(
-    "the picture comes out with height and width exchanged",
-    "The picture is (batch, height, width): rows first.",
+    "height and width are swapped, in the grid of patches and in the picture",
+    "A picture is (batch, height, width), rows first.",
     (GRID, "width // size, height // size, size, size"),
     ("batch, height, width)", "batch, width, height)"),
 )
 PICTURE_OF.edit(
-    "the shape (batch, width, height) is given to the picture",
-    "The picture is (batch, height, width): rows first.",
+    "the picture gets the shape (batch, width, height)",
+    "A picture is (batch, height, width), rows first.",
     ("batch, height, width)", "batch, width, height)"),
 )
 PICTURE_OF.edit(
-    "the patches are put in down the columns",
-    "The second patch stands to the right of the first, not below it.",
+    "the patches fill the picture column by column",
+    "The second patch is to the right of the first, not below it.",
     (GRID, "width // size, height // size, size, size"),
     (ORDER, "2, 3, 1, 4"),
 )
 PICTURE_OF.edit(
-    "each patch is put in with its rows for columns",
-    "Within a patch, too, the second point stands to the right of the first.",
+    "the rows and columns of each patch are swapped",
+    "Inside a patch, too, the second point is to the right of the first.",
     (ORDER, "1, 4, 2, 3"),
 )
 PICTURE_OF.edit(
-    "the whole picture is turned: rows for columns",
-    "The picture is (batch, height, width): rows first.",
+    "the rows and columns of the whole picture are swapped",
+    "A picture is (batch, height, width), rows first.",
     (JOINED, "parts.reshape(batch, height, width).mT"),
 )
 PICTURE_OF.edit(
-    "the points of each patch are strewn over the picture",
-    "The points of a patch stay together: the rows of the picture are (row of patches, row within), in this order.",
+    "the points of each patch are scattered over the picture",
+    "The points of a patch stay together. A row of the picture counts the row of patches first, then the row inside the patch.",
     (ORDER, "3, 1, 4, 2"),
 )
 PICTURE_OF.edit(
-    "patches and points are taken for each other",
-    "F.fold and F.pixel_shuffle want the points in front, (batch, points, patches). A reshape moves no axis.",
+    "patches and points are swapped",
+    "The axes of `patches` are (batch, patches, points). F.fold and F.pixel_shuffle want the points before the patches, and a reshape doesn't move an axis.",
     (GRID, "size, size, height // size, width // size"),
     (ORDER, "3, 1, 4, 2"),
 )
-JOIN = "One picture is wanted, (batch, height, width)."
-PICTURE_OF.edit("the patches still stand in a grid, not joined", JOIN, (ORDER, "1, 2, 3, 4"), (JOINED, "parts"))
+JOIN = "Return whole pictures: (batch, height, width)."
+PICTURE_OF.edit("the patches are still on a grid, not joined", JOIN, (ORDER, "1, 2, 3, 4"), (JOINED, "parts"))
+PICTURE_OF.edit("the patches are squares, but not joined", JOIN, (ORDER, "1, 2, 3, 4"), (JOINED, "parts.flatten(1, 2)"))
+PICTURE_OF.edit("the axes are in order, but not joined", JOIN, (JOINED, "parts"))
 PICTURE_OF.edit(
-    "the patches have become squares and are not joined", JOIN, (ORDER, "1, 2, 3, 4"), (JOINED, "parts.flatten(1, 2)")
-)
-PICTURE_OF.edit("the axes are in order, and not joined", JOIN, (JOINED, "parts"))
-PICTURE_OF.edit(
-    "all patches stand beside each other",
-    "After width // size patches a new row of patches begins.",
+    "all patches are next to each other",
+    "After width // size patches, a new row of patches begins.",
     (ORDER, "3, 1, 2, 4"),
     (JOINED, "parts.flatten(2)"),
 )
 PICTURE_OF.edit(
-    "all patches stand below each other",
-    "In a row of patches there are width // size beside each other.",
+    "all patches are below each other",
+    "A row of patches has width // size of them next to each other.",
     (ORDER, "1, 2, 3, 4"),
     (JOINED, "parts.flatten(1, 3)"),
 )
 PICTURE_OF.edit(
     "only the first picture is put together",
-    "The batch is the first axis; each of its pictures is wanted.",
+    "The batch is the first axis. Return all of its pictures.",
     (JOINED, "parts.reshape(batch, height, width)[0]"),
 )
-PICTURE_OF.misconception(
-    "the last patch is missing", "range(n - 1) ends before the last patch: range leaves out its end."
-)(lambda patches, *sides: right(torch.cat([patches[:, :-1], 0 * patches[:, -1:]], 1), *sides))
+PICTURE_OF.misconception("the last patch is missing", "Where does your loop end? range leaves out its end.")(
+    lambda patches, *sides: right(torch.cat([patches[:, :-1], 0 * patches[:, -1:]], 1), *sides)
+)
 PICTURE_OF.edit(
     "an axis of colours is left over",
-    "F.fold gives (batch, 1, height, width): one axis is to go.",
+    "The shape is (batch, 1, height, width), as F.fold gives it. Which axis should go?",
     (JOINED, "parts.reshape(batch, height, width)[:, None]"),
 )

@@ -1,4 +1,4 @@
-"""`pointing_accuracy(weights, gold)`: how often the largest weight of a word is on the region that it names."""
+"""`pointing_accuracy(weights, gold)`: how often the largest weight of a word is on the region that the word names."""
 
 import torch
 
@@ -10,7 +10,7 @@ def cases(generator: torch.Generator) -> list[Case]:
     def given(
         batch: int, words: int, regions: int, right: float = 0.5, named: float = 0.6, sharp: float = 1.5
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Weights of which about a share `right` points to the gold region, and words of which a share `named` has one."""
+        """Weights and gold regions. About a share `named` of the words has a gold region, and of these about a share `right` points to it."""
         weights = (sharp * torch.randn(batch, words, regions, generator=generator)).softmax(-1)
         gold = torch.randint(regions, (batch, words), generator=generator)
         hit, has = (torch.rand(batch, words, generator=generator) < share for share in (right, named))
@@ -44,7 +44,7 @@ def cases(generator: torch.Generator) -> list[Case]:
         ("many words", *given(some(generator, 5, 9), some(generator, 10, 16), 9, right=0.7)),
         ("36 regions", *given(5, some(generator, 8, 12), 36, right=0.3)),
         ("float64", double[0].double(), double[1]),
-        ("weights that do not lie in order in memory", single[0].mT.contiguous().mT, single[1]),
+        ("weights that are not contiguous in memory", single[0].mT.contiguous().mT, single[1]),
     ]
     return [Case(about, {"weights": weights, "gold": gold}) for about, weights, gold in inputs]
 
@@ -72,16 +72,16 @@ HITS = "weights.argmax(-1) == gold"
 THERE = "gold >= 0"
 POINTING_ACCURACY.edit(
     "words that name no region count as misses",
-    "A word without a region can be neither right nor wrong. By how many words is the number of hits divided?",
+    "A word without a region is neither a hit nor a miss. By how many words do you divide the hits?",
     (THERE, "gold >= -1"),
 )
 POINTING_ACCURACY.edit(
     "words that name no region count as hits",
-    "A word without a region can be neither right nor wrong: it is left out.",
+    "A word without a region is neither a hit nor a miss. Leave it out.",
     (HITS, "(weights.argmax(-1) == gold) | (gold < 0)"),
     (THERE, "gold >= -1"),
 )
-LAST = "In Python, index −1 is the last entry; here it says that there is no region. Leave those words out."
+LAST = "In Python, the index −1 is the last entry. Here it says that there is no region. Leave those words out."
 POINTING_ACCURACY.edit(
     "−1 counts as the last region",
     LAST,
@@ -90,82 +90,90 @@ POINTING_ACCURACY.edit(
 )
 POINTING_ACCURACY.edit(
     "−1 counts as region 0",
-    "clamp(min=0) makes a region of −1. Leave those words out.",
+    "Has a clamp made region 0 of −1? Leave those words out.",
     (HITS, "weights.argmax(-1) == gold.clamp(min=0)"),
     (THERE, "gold >= -1"),
 )
 POINTING_ACCURACY.edit(
     "region 0 is left out, too",
-    "Regions are counted from 0; −1 alone names none. Is it > 0 or >= 0?",
+    "Regions are counted from 0, and only −1 means no region. Is it > 0 or >= 0?",
     (THERE, "gold > 0"),
 )
 POINTING_ACCURACY.edit(
     "region 0 is left out, and words without a region count",
-    "Regions are counted from 0; −1 alone names none.",
+    "Regions are counted from 0, and only −1 means no region.",
     (THERE, "gold != 0"),
 )
 POINTING_ACCURACY.edit(
     "only the words that name no region count",
-    "−1 marks the words to leave out. Is a mask turned round?",
+    "−1 marks the words to leave out. Is your mask the wrong way round?",
     (THERE, "gold < 0"),
 )
-LARGEST = "A word is a hit or not: which region has its largest weight, and is that the gold one? How large the weight is does not matter."
-POINTING_ACCURACY.edit("it is the mean weight on the gold regions", LARGEST, (HITS, "weight_there(weights, gold)"))
-POINTING_ACCURACY.edit("a hit is a weight above one half", LARGEST, (HITS, "weight_there(weights, gold) > 0.5"))
+LARGEST = "A word is a hit if its largest weight is on its gold region. It doesn't matter how large this weight is."
 POINTING_ACCURACY.edit(
-    "a hit is a weight above the mean", LARGEST, (HITS, "weight_there(weights, gold) > weights.mean(-1)")
+    "the result is the mean weight on the gold regions", LARGEST, (HITS, "weight_there(weights, gold)")
 )
 POINTING_ACCURACY.edit(
-    "a hit is a region among the two with the largest weights",
-    "The largest weight alone decides.",
+    "every weight above one half counts as a hit", LARGEST, (HITS, "weight_there(weights, gold) > 0.5")
+)
+POINTING_ACCURACY.edit(
+    "every weight above the mean counts as a hit", LARGEST, (HITS, "weight_there(weights, gold) > weights.mean(-1)")
+)
+POINTING_ACCURACY.edit(
+    "the second largest weight counts as a hit, too",
+    "Only the largest weight decides.",
     (HITS, "(weights.topk(2).indices == gold[..., None]).any(-1)"),
 )
-ALONG = "The axes are (batch, word, region). For each word one region is chosen: along which axis?"
+ALONG = "The axes are (batch, word, region). Each word chooses one region. Along which axis?"
 POINTING_ACCURACY.edit(
-    "the largest weight is looked for along the words",
+    "the largest weight is found along the words",
     ALONG,
     (HITS, "weight_there(weights == weights.amax(1, keepdim=True), gold)"),
 )
 POINTING_ACCURACY.edit(
-    "the largest weight is looked for along the words, and compared with the gold regions",
+    "the largest weight is found along the words, and compared with the gold regions",
     ALONG,
     ("argmax(-1)", "argmax(1)"),
 )
-POINTING_ACCURACY.edit("the smallest weight is looked for", "argmin finds the smallest.", ("argmax", "argmin"))
 POINTING_ACCURACY.edit(
-    "each picture counts alike, however many words it has",
-    "A share of *all* words is wanted: one count of hits and one of words for the whole batch.",
+    "the smallest weight is found, not the largest",
+    "A hit needs the *largest* weight. Which one does your function find?",
+    ("argmax", "argmin"),
+)
+POINTING_ACCURACY.edit(
+    "each picture counts equally, however many words it has",
+    "We want a share of *all* words. How many hits does the whole batch have, and how many words with a region?",
     (SHARE, "(hits.sum(1).double() / there.sum(1)).mean()"),
 )
 POINTING_ACCURACY.edit(
-    "each picture counts alike, and one without such a word counts 0",
-    "A share of *all* words is wanted: one count of hits and one of words for the whole batch.",
+    "each picture counts equally, and one without a named region counts as 0",
+    "We want a share of *all* words. How many hits does the whole batch have, and how many words with a region?",
     (SHARE, "(hits.sum(1).double() / there.sum(1)).nan_to_num().mean()"),
 )
 POINTING_ACCURACY.edit(
-    "each picture counts alike, however many words it has",
-    "A share of *all* words is wanted: one count of hits and one of words for the whole batch.",
+    "each picture counts equally, however many words it has",
+    "We want a share of *all* words. How many hits does the whole batch have, and how many words with a region?",
     (SHARE, "(hits.sum(1).double() / there.sum(1)).nanmean()"),
 )
 POINTING_ACCURACY.edit(
-    "there is a share for each picture",
-    "One number for the whole batch is wanted.",
+    "the result has a share for each picture",
+    "Return one number for the whole batch.",
     (SHARE, "hits.sum(1).double() / there.sum(1)"),
 )
 POINTING_ACCURACY.edit(
-    "it is a count, not a share", "By how many words is it to be divided?", (SHARE, "hits[there].sum()")
+    "the result is a count, not a share", "By how many words should you divide it?", (SHARE, "hits[there].sum()")
 )
 POINTING_ACCURACY.edit(
-    "it is a share in percent", "A share lies between 0 and 1.", (SHARE, "100 * hits[there].double().mean()")
+    "the result is in percent", "A share is between 0 and 1.", (SHARE, "100 * hits[there].double().mean()")
 )
 POINTING_ACCURACY.edit(
-    "it is the share of misses",
-    "Wanted is the share of the words that are right.",
+    "the result is the share of misses",
+    "Return the share of the hits.",
     (SHARE, "1 - hits[there].double().mean()"),
 )
 POINTING_ACCURACY.edit(
     "the hits are divided by the number of pictures",
-    "A share of the *words* is wanted.",
+    "We want a share of the *words*.",
     (SHARE, "hits[there].sum() / len(hits)"),
 )
 POINTING_ACCURACY.edit(
@@ -174,10 +182,12 @@ POINTING_ACCURACY.edit(
     (SHARE, "hits[there].sum() / hits.shape[1]"),
 )
 POINTING_ACCURACY.edit(
-    "the share is rounded to 0 or 1", "// rounds down. A division is /.", (SHARE, "hits[there].sum() // there.sum()")
+    "the share is rounded to 0 or 1",
+    "A share may be between 0 and 1. Does a // round yours?",
+    (SHARE, "hits[there].sum() // there.sum()"),
 )
 POINTING_ACCURACY.edit(
-    "a picture counts only as a whole",
+    "a picture counts as a hit only if all its words are hits",
     "Each word with a region counts for itself.",
     (SHARE, "(hits | ~there).all(1).double().mean()"),
 )
@@ -185,5 +195,5 @@ POINTING_ACCURACY.edit(
     "only the first picture counts", "All words of all pictures count.", (SHARE, "hits[0, there[0]].double().mean()")
 )
 POINTING_ACCURACY.edit(
-    "it says of each word whether it is a hit", "One number is wanted: the share of the hits.", (SHARE, "hits")
+    "the result says for each word whether it is a hit", "Return one number, the share of the hits.", (SHARE, "hits")
 )

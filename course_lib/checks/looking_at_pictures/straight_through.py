@@ -30,7 +30,7 @@ def cases(generator: torch.Generator) -> list[Case]:
         ("soft that is nearly hard", nearly, largest(nearly)),
         ("numbers that are rounded", numbers, numbers.round()),
         ("float64", double, drawn(double)),
-        ("tensors that do not lie in order in memory", crossed, largest(crossed)),
+        ("tensors that are not contiguous in memory", crossed, largest(crossed)),
     ]
     return [
         Case(about, {"soft": soft, "hard": hard, "arriving": torch.randn(soft.shape, generator=generator).to(soft)})
@@ -39,18 +39,18 @@ def cases(generator: torch.Generator) -> list[Case]:
 
 
 def drive(answer, soft, hard, arriving):
-    """What comes out, and the gradient that reaches `soft` when `arriving` reaches what came out; None if none does."""
+    """The result, and the gradient that reaches `soft` when `arriving` reaches the result. It is None if none does."""
     import torch
 
     leaf = soft.detach().clone().requires_grad_()
     with torch.enable_grad():
         value = answer(leaf, hard)
-    soft.copy_(leaf.detach())  # so that what was done to it is seen
+    soft.copy_(leaf.detach())  # so that a change of it is seen
     if value is None:
         return None
     kind = value.type() if isinstance(value, torch.Tensor) else type(value).__name__
     if not isinstance(value, torch.Tensor) or value.is_sparse or value.is_complex():
-        raise TypeError(f"{kind} comes back, not a tensor of decimal numbers, which alone carries a gradient")
+        raise TypeError(f"your function returns {kind}, and only a tensor of decimal numbers carries a gradient")
     gradient = None
     if value.requires_grad and value.shape == soft.shape:
         (gradient,) = torch.autograd.grad(value, leaf, arriving, allow_unused=True)
@@ -77,64 +77,63 @@ STRAIGHT_THROUGH = Exercise(
     'lesson 10, "Hard attention"; glossary.show("straight-through estimator")',
     drive=drive,
 )
-CUT = (
-    "What stands inside detach(), or is computed under torch.no_grad(), keeps its value and gives no gradient. Which of "
-    "the two must keep its gradient?"
-)
-STRAIGHT_THROUGH.misconception("hard comes out as it is, and no gradient reaches soft", f"The value is right. {CUT}")(
-    lambda soft, hard: hard
-)
-STRAIGHT_THROUGH.misconception("soft comes out as it is", "The gradient is right. The value is to be that of hard.")(
-    lambda soft, hard: soft
-)
-STRAIGHT_THROUGH.misconception("soft comes out, without a gradient", CUT)(lambda soft, hard: soft.detach())
+CUT = "What is inside detach(), or computed under torch.no_grad(), keeps its value but passes on no gradient. Which part must keep its gradient?"
 STRAIGHT_THROUGH.misconception(
-    "the gradient has the other sign",
-    f"The value is right. The part with the gradient is subtracted: which soft stands behind the minus? {CUT}",
+    "hard is returned as it is, and no gradient reaches soft", f"The value is correct. {CUT}"
+)(lambda soft, hard: hard)
+STRAIGHT_THROUGH.misconception(
+    "soft is returned as it is", "The gradient is correct. But the value should be that of hard."
+)(lambda soft, hard: soft)
+STRAIGHT_THROUGH.misconception("soft is returned without a gradient", CUT)(lambda soft, hard: soft.detach())
+STRAIGHT_THROUGH.misconception(
+    "the gradient has the wrong sign",
+    f"The value is correct. But the soft that passes on the gradient is subtracted. {CUT}",
 )(lambda soft, hard: hard + soft.detach() - soft)
 STRAIGHT_THROUGH.misconception(
-    "soft is added and taken away, and its gradient with it",
-    "The value is right. + soft gives a gradient of +1, − soft one of −1: together they are 0. One of them must give none.",
+    "soft is added and subtracted, and so is its gradient",
+    "The value is correct. + soft gives a gradient of +1 and − soft one of −1, so they cancel. Which of the two must pass on none?",
 )(lambda soft, hard: soft + hard - soft)
 STRAIGHT_THROUGH.misconception(
-    "the gradient is there twice", "The value is right. By soft itself, once, should the gradient pass."
+    "the gradient is doubled", "The value is correct. But the gradient should pass through soft only once."
 )(lambda soft, hard: hard + 2 * (soft - soft.detach()))
 STRAIGHT_THROUGH.misconception(
     "the gradient is multiplied by hard / soft",
-    "The value is right. A product hands a gradient on times its other factor. A sum hands it on as it is.",
+    "The value is correct. A product passes on a gradient times its other factor. A sum passes it on as it is.",
 )(lambda soft, hard: soft * (hard / soft).detach())
 STRAIGHT_THROUGH.misconception(
-    "the two are added", "The value is to be that of hard alone: what must be taken away again?"
+    "soft and hard are added", "The value should be that of hard alone. What must be subtracted again?"
 )(lambda soft, hard: soft + hard)
 STRAIGHT_THROUGH.misconception(
-    "the two are multiplied", "The value is to be 1 where hard is 1, not the share that soft has there."
+    "soft and hard are multiplied", "The value should be 1 where hard is 1, not the share that soft has there."
 )(lambda soft, hard: soft * hard)
 STRAIGHT_THROUGH.misconception(
-    "the mean of both comes out", "The value is that of hard, and the gradient that of soft: no mixture."
+    "the mean of soft and hard is returned",
+    "The value should be that of hard, and the gradient that of soft. A mixture gives neither.",
 )(lambda soft, hard: (soft + hard) / 2)
-STRAIGHT_THROUGH.misconception("hard is taken from soft", "Which is to be left over, and which is to vanish?")(
-    lambda soft, hard: soft - hard
-)
 STRAIGHT_THROUGH.misconception(
-    "hard is subtracted, where it should be added", "soft − (hard − soft) is 2 soft − hard. Put in numbers."
+    "hard is subtracted from soft", "Which of the two should be left in the value, and which should cancel?"
+)(lambda soft, hard: soft - hard)
+STRAIGHT_THROUGH.misconception(
+    "hard is subtracted, not added", "soft − (hard − soft) is 2 soft − hard. Try it with numbers."
 )(lambda soft, hard: soft - (hard - soft).detach())
-STRAIGHT_THROUGH.misconception("soft is added once more", "Put in numbers: is it hard that is left over?")(
+STRAIGHT_THROUGH.misconception("soft is added again", "Try it with numbers. Is hard left over?")(
     lambda soft, hard: soft + (hard + soft).detach()
 )
 STRAIGHT_THROUGH.misconception(
-    "soft is where hard is not 0, and 0 elsewhere", "The value is that of hard: 1, not the share of soft."
+    "the result is soft where hard isn't 0, and 0 elsewhere",
+    "The value should be that of hard. It is 1 there, not the share of soft.",
 )(lambda soft, hard: soft.where(hard != 0, torch.zeros_like(soft)))
 STRAIGHT_THROUGH.misconception(
     "the gradient reaches soft only where hard is 1",
-    "The value is right. The gradient that arrives passes at every place, also where hard is 0.",
+    "The value is correct. But the gradient that arrives should pass everywhere, also where hard is 0.",
 )(lambda soft, hard: hard + hard * (soft - soft.detach()))
 STRAIGHT_THROUGH.misconception(
-    "hard is found anew as the largest of soft", "hard is given, and may be any place that was drawn."
+    "hard is computed again as the largest entry of soft", "`hard` is an argument, and it may be any drawn place."
 )(lambda soft, hard: F.one_hot(soft.argmax(-1), soft.shape[-1]).to(soft))
 STRAIGHT_THROUGH.misconception(
-    "hard is found anew as the largest of soft, with the gradient of soft",
-    "hard is given, and may be any place that was drawn.",
+    "hard is computed again as the largest entry of soft, with the gradient of soft",
+    "`hard` is an argument, and it may be any drawn place.",
 )(lambda soft, hard: F.one_hot(soft.argmax(-1), soft.shape[-1]).to(soft) + soft - soft.detach())
-STRAIGHT_THROUGH.misconception("soft is rounded", "hard is given. And the gradient of a rounding is 0.")(
+STRAIGHT_THROUGH.misconception("soft is rounded", "`hard` is an argument. And the gradient of rounding is 0.")(
     lambda soft, hard: soft.round()
 )

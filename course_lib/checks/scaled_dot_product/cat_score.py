@@ -8,9 +8,9 @@ CAT_SCORE = Question(
     "scaled_dot_product",
     lambda: TO_ALL[1].item(),
     (
-        Misconception("that is divided by √d_k", "The dot product alone is asked for, for now.", lambda: TO_ALL[1].item() / 2),
-        Misconception("that is the length of the vector", "The dot product of a vector with itself is its length *before* the root is taken.", lambda: TO_ALL[1].sqrt().item()),
-        Misconception("that is the sum of the numbers of cat", "Each number of the one vector meets the number in the same place of the other: four products.", lambda: WORDS[1].sum().item()),
+        Misconception("that is divided by √d_k", "For now, the exercise asks only for the dot product.", lambda: TO_ALL[1].item() / 2),
+        Misconception("that is the length of the vector", "The length is a root. Does a dot product take one?", lambda: TO_ALL[1].sqrt().item()),
+        Misconception("that is the sum of the numbers of cat", "Each number of one vector meets the number at the same position of the other. That makes four products.", lambda: WORDS[1].sum().item()),
         Misconception("that is cat · The", "Here cat looks at itself.", lambda: TO_ALL[0].item()),
         Misconception("that is cat · sat", "Here cat looks at itself.", lambda: TO_ALL[2].item()),
         Misconception("that is sat · sat", "Here cat looks at itself. The lesson followed sat.", lambda: (WORDS[2] @ WORDS[2]).item()),

@@ -14,26 +14,26 @@ CAT_WEIGHTS = Question(
     "scaled_dot_product",
     lambda: (TO_ALL / 2).softmax(0),
     (
-        Misconception("these are without √d_k", "Each score is divided first. The words have four numbers.", lambda: TO_ALL.softmax(0)),
-        Misconception("these are divided by d_k, not by its root", "√4 is what the scores are divided by.", lambda: (TO_ALL / 4).softmax(0)),
-        Misconception("the scores are multiplied by √d_k", "Should scores become larger or smaller?", lambda: (TO_ALL * 2).softmax(0)),
-        Misconception("that comes out if the root is that of the number of words", "There are three words, but how many numbers has each?", lambda: (TO_ALL / sqrt(3)).softmax(0)),
-        Misconception("these are a plain ratio, not a softmax", "Exponentials first, then each divided by their sum.", lambda: TO_ALL / TO_ALL.sum()),
-        Misconception("these are the scores, not yet the weights", "Weights sum to 1. What makes weights of scores?", lambda: TO_ALL / 2),
-        Misconception("these are the dot products, not yet the weights", "Weights sum to 1. What makes weights of scores?", lambda: TO_ALL),
+        Misconception("the scores are not divided by √d_k", "What does the formula do to each score first? The words have four numbers.", lambda: TO_ALL.softmax(0)),
+        Misconception("the scores are divided by d_k, not by its root", "The words have four numbers. What is the root of 4?", lambda: (TO_ALL / 4).softmax(0)),
+        Misconception("the scores are multiplied by √d_k", "Should the scores become larger or smaller?", lambda: (TO_ALL * 2).softmax(0)),
+        Misconception("the root is taken of the number of words", "There are three words, but how many numbers does each have?", lambda: (TO_ALL / sqrt(3)).softmax(0)),
+        Misconception("the weights are a plain ratio, not a softmax", "What does a softmax do to each score before it divides by the sum?", lambda: TO_ALL / TO_ALL.sum()),
+        Misconception("these are the scores, not yet the weights", "Weights sum to 1. What turns scores into weights?", lambda: TO_ALL / 2),
+        Misconception("these are the dot products, not yet the weights", "Weights sum to 1. What turns scores into weights?", lambda: TO_ALL),
         *(
             Misconception("these are the exponentials, not yet the weights", "Weights sum to 1. What is each exponential divided by?", form)
             for form in (lambda: (TO_ALL / 2).exp(), lambda: TO_ALL.exp())
         ),
-        Misconception("cat itself is left out", "Three words, three weights: cat may look at itself, too.", lambda: (OTHERS / 2).softmax(0)),
-        Misconception("cat itself is left out, and √d_k too", "Three words, three weights: cat may look at itself, too. And each score is divided first.", lambda: OTHERS.softmax(0)),
+        Misconception("cat itself is left out", "There are three words, so there are three weights. May cat look at itself?", lambda: (OTHERS / 2).softmax(0)),
+        Misconception("cat itself is left out, and so is √d_k", "There are three words, so there are three weights. And what happens to each score first?", lambda: OTHERS.softmax(0)),
         Misconception("these are the weights of sat", "The lesson followed sat. Here cat looks.", lambda: (WORDS @ WORDS[2] / 2).softmax(0)),
         *(
-            Misconception("the order is another one", "The order of the sentence is wanted: The, cat, sat.", partial(lambda order: (TO_ALL / 2).softmax(0)[list(order)], order))
+            Misconception("the weights are in another order", "The order should be that of the sentence: The, cat, sat.", partial(lambda order: (TO_ALL / 2).softmax(0)[list(order)], order))
             for order in permutations(range(3)) if order != (0, 1, 2)
         ),
-        Misconception("one decimal is not enough", "Each is right as far as it goes. Two decimals are wanted.", [0.3, 0.4, 0.3]),
-        Misconception("these are percentages", "Shares of 1 are wanted, such as 0.25 for 25 %.", lambda: 100 * (TO_ALL / 2).softmax(0)),
+        Misconception("one decimal is not enough", "Each number is correct as far as it goes. The exercise asks for two decimals.", [0.3, 0.4, 0.3]),
+        Misconception("these are percentages", "The exercise asks for shares of 1, such as 0.25 for 25 %.", lambda: 100 * (TO_ALL / 2).softmax(0)),
     ),
     ARTICLE,
     tolerance=0.0055,

@@ -1,4 +1,4 @@
-"""`causal(queries, keys)`: True where a query may look; the last query stands at the last key."""
+"""`causal(queries, keys)`: True where a query may look; the last query belongs to the last key."""
 
 import torch
 
@@ -13,8 +13,8 @@ def cases(generator: torch.Generator) -> list[Case]:
         ("one new word at the end", 1, 4),
         ("a single word", 1, 1),
         ("more new words than old ones", 4, 5),
-        ("a length that is drawn", fresh, fresh + before),
-        ("another length", fresh + 3, fresh + 3),
+        ("a random length", fresh, fresh + before),
+        ("another random length", fresh + 3, fresh + 3),
         ("many words", 4, 80),
         ("one new word after many", 1, 11),
     ]
@@ -22,8 +22,8 @@ def cases(generator: torch.Generator) -> list[Case]:
 
 
 def right(queries, keys):
-    place = torch.arange(queries) + keys - queries  # of each query among the keys
-    return (torch.arange(keys) <= place[:, None])[None, None]
+    own = torch.arange(queries) + keys - queries  # the key that each query belongs to
+    return (torch.arange(keys) <= own[:, None])[None, None]
 
 
 CAUSAL_MASK = Exercise(
@@ -34,46 +34,48 @@ CAUSAL_MASK = Exercise(
     'lesson 3, "Four shapes"; glossary.show("causal mask"), glossary.show("key-value cache")',
 )
 
-AT_THE_LAST = "The queries are the *last* words of the text: the last query stands at the last key. At which key stands query 0, if there are 2 queries and 4 keys?"
+AT_THE_LAST = "The queries are the *last* words of the text, so the last query belongs to the last key. With 2 queries and 4 keys, which key does query 0 belong to?"
 FROM_THE_FIRST = " + keys - queries", ""
-CAUSAL_MASK.edit("the first query stands at the first key", AT_THE_LAST, FROM_THE_FIRST)
+CAUSAL_MASK.edit("the first query belongs to the first key", AT_THE_LAST, FROM_THE_FIRST)
 CAUSAL_MASK.edit(
     "no query may look at its own word",
-    "A query may look at the key of its own place, too: what it must not see comes after it.",
+    "A query may look at the key that it belongs to. Only the keys after it are closed.",
     ("<=", "<"),
 )
 CAUSAL_MASK.edit(
     "each query sees one word too many",
-    "The first word after the query is open. It is the very word that a model must predict.",
-    ("<= place[:, None]", "<= place[:, None] + 1"),
+    "The first word after the query is open. That is the very word that a model must predict.",
+    ("<= own[:, None]", "<= own[:, None] + 1"),
 )
 CAUSAL_MASK.edit(
-    "the mask is transposed: what comes after is open",
-    "A row is a query. Which entries of row 0 are open, those to its left or those to its right?",
+    "the mask is transposed: it opens what comes after",
+    "Each row is a query. Does it look at the words before it or at those after it?",
     ("<=", ">="),
 )
 CAUSAL_MASK.edit(
     "the rows are keys and the columns are queries",
-    "The axes are (1, 1, query, key): a row for each query, a column for each key.",
+    "The axes are (1, 1, query, key), with a row for each query and a column for each key.",
     ("[None, None]", ".mT[None, None]"),
 )
 CAUSAL_MASK.edit(
-    "the mask is the wrong way round", "True means *may* attend. Yours is True where it must not.", ("<=", ">")
+    "the mask is the wrong way round",
+    "True means that a query *may* look. Your mask is True where it may not.",
+    ("<=", ">"),
 )
 CAUSAL_MASK.edit(
-    "True means forbidden, and the first query stands at the first key",
-    "Two things: True means *may* attend; and the last query stands at the last key.",
+    "True means forbidden, and the first query belongs to the first key",
+    "There are two mistakes. True means that a query *may* look. And the last query belongs to the last key.",
     ("<=", ">"),
     FROM_THE_FIRST,
 )
 CAUSAL_MASK.edit(
     "there is a row for each key",
-    "Only the last words ask. How many rows has the table?",
+    "Only the last words have queries. How many rows should the mask have?",
     ("torch.arange(queries) + keys - queries", "torch.arange(keys)"),
 )
 CAUSAL_MASK.edit(
-    "the two axes in front are missing",
-    "Scores have four axes, and so has their mask: (1, 1, query, key).",
+    "the first two axes are missing",
+    "Scores have four axes, and so does their mask: (1, 1, query, key).",
     ("[None, None]", ""),
 )
 CAUSAL_MASK.edit("the offset has the wrong sign", AT_THE_LAST, ("+ keys - queries", "- keys + queries"))

@@ -1,4 +1,4 @@
-"""Wrong ways to close places that `masked_softmax` and `scaled_attention` share: edits of their references, and hints."""
+"""Wrong ways to close keys, for `masked_softmax` and `scaled_attention`: edits of their references, and hints."""
 
 from itertools import product
 
@@ -14,12 +14,12 @@ LEAKY = -5.0, -10.0
 SMALL = -20.0, -50.0, -100.0, -1e3, -1e4, -1e5
 HUGE = -1e6, -1e7, -1e9, torch.finfo(torch.float32).min
 
-AFTER = "Then the weights of a row no longer sum to 1: what is closed has taken its share already."
-WAY_ROUND = "True means *may* attend. Yours closes what is open."
-ALL_CLOSED = "~ turns True and False round, and of a number it makes another number. Or is −∞ multiplied by the mask? 0 · ∞ is NaN, of which nan_to_num makes 0."
-LARGEST = "Far below it, every exponential of a row rounds to 0. Which scores does a row's softmax look at?"
-LEAKS = "The exponential of −5 or −10 is small, but not 0: a closed place still takes a little from the others. Which score has an exponential of exactly 0?"
-REACHED = "Is a finite number put at closed places, or subtracted from every score? Compare it with the scores below: which number can no score reach?"
+AFTER = "Then the weights of a row no longer sum to 1, because the closed keys have already taken their share."
+WAY_ROUND = "True means that a query *may* look. Your code closes what is open."
+ALL_CLOSED = "Is your mask still boolean? `~` turns the numbers 0 and 1 into −1 and −2. Or do you multiply −∞ by the mask? 0 · ∞ is NaN, and `nan_to_num` makes it 0."
+LARGEST = "In a row whose scores are all far below it, every exponential rounds to 0. Which scores belong to the softmax of one row?"
+LEAKS = "The exponential of −5 or −10 is small, but it isn't 0. So a closed key still takes a little weight from the others. Which score has an exponential of exactly 0?"
+REACHED = "Do you put a finite number at closed keys, or add one to their scores? Compare it with the scores below. Which number can no score reach?"
 
 Change = tuple[str, str]
 MULTIPLIED = CLOSED, "scores + -torch.inf * ~mask"
@@ -32,7 +32,7 @@ def one_largest(of: str) -> Change:
 
 
 def filled(values: tuple[float, ...], *afterwards: str) -> list[tuple[Change, Change]]:
-    """A finite number put at closed places, and what is done to the weights afterwards."""
+    """A finite number is put at closed keys, and the weights are changed afterwards."""
     return [
         ((CLOSED, f"scores.masked_fill(~mask, {value})"), (ZEROS, after))
         for value, after in product(values, afterwards)
@@ -40,7 +40,7 @@ def filled(values: tuple[float, ...], *afterwards: str) -> list[tuple[Change, Ch
 
 
 def added(values: tuple[float, ...], *afterwards: str) -> list[tuple[Change, Change]]:
-    """A finite number added at closed places, and what is done to the weights afterwards."""
+    """A finite number is added at closed keys, and the weights are changed afterwards."""
     return [((CLOSED, f"scores + {value} * ~mask"), (ZEROS, after)) for value, after in product(values, afterwards)]
 
 

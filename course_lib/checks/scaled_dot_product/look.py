@@ -1,4 +1,4 @@
-"""`look(words, who)`: the article's calculation mended; the new vector of the word that looks, and its weights."""
+"""`look(words, who)`: the article's calculation, fixed. It gives the new vector of the word that looks, and its weights."""
 
 from math import sqrt
 
@@ -27,13 +27,13 @@ def cases(generator: torch.Generator) -> list[Case]:
         ("five words of 16 numbers", draw(5, 16), 3),
         ("as many words as numbers", draw(3, 3), 2),
         ("float64", draw(4, 2).double(), 1),
-        ("words that do not lie in order in memory", draw(6, 4).T, 2),
+        ("words that aren't contiguous in memory", draw(6, 4).T, 2),
     ]
     return [Case(about, {"words": words, "who": who}) for about, words, who in inputs]
 
 
 def right(words, who):
-    seen = words  # all of them, the one that looks, too
+    seen = words  # all of them, including the one that looks
     scores = seen @ words[who] / sqrt(words.shape[1])
     weights = scores.softmax(0)
     output = weights @ seen
@@ -47,12 +47,12 @@ RATIO = "scores.softmax(0)", "scores / scores.sum()"
 UNDIVIDED = " / sqrt(words.shape[1])", ""
 BOTH = "[output, weights]"
 ZERO_FOR_ITSELF = BOTH, "[output, torch.cat([weights[:who], weights.new_zeros(1), weights[who:]])]"
-AT_ITSELF = "Which words does the article let it look at? A word may look at itself like at any other."
-LONG = "Look at the scores once more: a dot product of long vectors is large merely because they are long."
+AT_ITSELF = "Which words does the article let it look at? A word may look at itself as it may look at any other."
+LONG = "Look at the scores again. The more numbers the vectors have, the larger their dot products become. What does the formula do about it?"
 for zero in ((), (ZERO_FOR_ITSELF,)):
     LOOK.edit(
         "the numbers are still those of the article",
-        "Three things are to be mended: who is looked at, what makes weights of scores, and how large the scores are.",
+        "Three things need fixing: which words are looked at, what turns scores into weights, and how large the scores are.",
         LEFT_OUT,
         RATIO,
         *zero,
@@ -61,57 +61,61 @@ for zero in ((), (ZERO_FOR_ITSELF,)):
     LOOK.edit("the word itself is left out", AT_ITSELF, LEFT_OUT, *zero)
 LOOK.edit(
     "the weights are a plain ratio, not a softmax",
-    "A share of the sum is no softmax: it breaks as soon as a score is negative, or all are 0.",
+    "Dividing by the sum fails as soon as one score is negative or all scores are 0. What does a softmax do first?",
     RATIO,
 )
 LOOK.edit("the scores are not divided by √d_k", LONG, UNDIVIDED)
 for zero in ((), (ZERO_FOR_ITSELF,)):
-    LOOK.edit("the word itself is left out, and the root is missing", f"{AT_ITSELF} {LONG}", LEFT_OUT, UNDIVIDED, *zero)
+    LOOK.edit("the word itself is left out, and so is √d_k", f"{AT_ITSELF} {LONG}", LEFT_OUT, UNDIVIDED, *zero)
 LOOK.edit(
     "the scores are divided by d_k, not by its root",
-    "For four numbers, by which number must the scores be divided?",
+    "If a word has four numbers, what must the scores be divided by?",
     ("sqrt(words.shape[1])", "words.shape[1]"),
 )
 LOOK.edit(
-    "the root is 2, whatever the words",
-    "Two is the root for words of four numbers. The function gets others, too.",
+    "the scores are divided by 2, whatever the words",
+    "2 is the root for words of four numbers. The function gets other words, too.",
     ("sqrt(words.shape[1])", "2"),
 )
 LOOK.edit(
-    "all words look, not only the one asked for",
-    "Only the row of `who` is wanted: one output, and one list of weights.",
+    "all words look, not only one",
+    "Only the word in row `who` looks. So there is one output and one list of weights.",
     ("words[who]", "words.T"),
     ("softmax(0)", "softmax(-1)"),
 )
 LOOK.edit(
-    "the root is that of the number of words",
-    "How many numbers has a word? That is not how many words there are.",
+    "the root is taken of the number of words",
+    "How many numbers does a word have? That isn't how many words there are.",
     ("words.shape[1]", "len(words)"),
 )
 LOOK.edit(
     "the root comes after the softmax",
-    "Divided weights no longer sum to 1. Which line should be divided?",
+    "Divided weights no longer sum to 1. What should be divided instead?",
     UNDIVIDED,
     ("softmax(0)", "softmax(0) / sqrt(words.shape[1])"),
 )
 LOOK.edit(
     "the word itself is left out of the output",
-    "The weights are those of all words. Is the sum over all of them, too?",
+    "The weights are those of all words. Does the sum run over all of them, too?",
     ("weights @ seen", "weights @ seen - weights[who] * words[who]"),
 )
 LOOK.edit(
     "the weights are in another order",
-    "The weights are wanted in the order of the words: the first belongs to the first word, whoever looks.",
+    "The weights should be in the order of the words. The first belongs to the first word, whoever looks.",
     (BOTH, "[output, torch.cat([weights[:who], weights[who + 1 :], weights[who : who + 1]])]"),
 )
 LOOK.edit(
-    "its own score is set to 0",
-    "The word's score with itself is a dot product like the others.",
+    "the word's score with itself is set to 0",
+    "This score is a dot product like the others.",
     ("scores.softmax(0)", "scores.index_fill(0, torch.tensor(who), 0.0).softmax(0)"),
 )
 LOOK.edit(
     "the weights come before the output",
-    "Both are there, in the other order: the output first, then the weights.",
+    "Both are there, but in the wrong order. The output should come first.",
     (BOTH, "[weights, output]"),
 )
-LOOK.edit("only the output is returned", "Two things are asked for: the output, then the weights.", (BOTH, "output"))
+LOOK.edit(
+    "only the output is returned",
+    "The exercise asks for two things, first the output and then the weights.",
+    (BOTH, "output"),
+)

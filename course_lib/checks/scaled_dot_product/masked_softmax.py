@@ -25,13 +25,13 @@ def cases(generator: torch.Generator) -> list[Case]:
     large, lowest = draw(2, 3, 5), torch.finfo(torch.float32).min
     inputs = [
         ("two rows, all open", torch.tensor([[1.0, 2.0, 0.0], [0.0, 1.0, 0.0]]), yes),
-        ("one place closed", torch.tensor([[1.0, 2.0, 3.0]]), first_two),
-        ("two rows, another place closed in each", torch.tensor([[1.0, 2.0, 0.0], [0.0, 1.0, 0.0]]), others),
+        ("one key closed", torch.tensor([[1.0, 2.0, 3.0]]), first_two),
+        ("two rows, with different keys closed", torch.tensor([[1.0, 2.0, 0.0], [0.0, 1.0, 0.0]]), others),
         ("negative scores", torch.tensor([[-3.0, -2.0, -9.0]]), torch.tensor([[True, False, True]])),
         ("large scores", torch.tensor([[100.0, 101.0, 102.0]]), first_two),
         ("a closed score far above the open ones", torch.tensor([[1.0, 0.0, 300.0]]), first_two),
         ("very large scores", torch.tensor([[9e4, 8e4, 2e5]]), first_two),
-        ("very negative scores", torch.tensor([[-2e5, -3e5, -4e5]]), first_two),
+        ("very low scores", torch.tensor([[-2e5, -3e5, -4e5]]), first_two),
         ("a row with nothing to look at", torch.tensor([[1.0, 2.0]]), torch.tensor([[False, False]])),
         ("an open score as low as float32 allows", torch.tensor([[lowest, lowest, 0.0]]), only_first),
         ("a batch of sentences", large, some),
@@ -40,14 +40,14 @@ def cases(generator: torch.Generator) -> list[Case]:
         ("a batch of one", draw(1, 4, 4), torch.ones(1, 4, 4, dtype=torch.bool).tril()),
         ("one word", draw(2, 1, 1), torch.ones(2, 1, 1, dtype=torch.bool)),
         ("float64", draw(3, 3).double(), torch.ones(3, 3, dtype=torch.bool).tril()),
-        ("scores that do not lie in order in memory", draw(5, 3, 2).permute(2, 1, 0), some),
+        ("scores that aren't contiguous in memory", draw(5, 3, 2).permute(2, 1, 0), some),
         ("four axes, one mask for all", draw(2, 2, 3, 3), torch.ones(1, 1, 3, 3, dtype=torch.bool).tril()),
         ("three axes of equal length", draw(3, 3, 3), torch.ones(1, 3, 3, dtype=torch.bool).tril()),
         ("two rows far from each other", torch.tensor([[[200.0, 201.0], [0.0, 1.0]]]), yes[None, :, :2]),
         ("a small weight", torch.tensor([[0.0, -8.0]]), yes[:1, :2]),
         ("one word, closed", torch.tensor([[[1.0]], [[2.0]]]), torch.tensor([[[False]], [[True]]])),
         ("one mask for all keys", draw(2, 3, 4), torch.tensor([[[True], [False], [True]]])),
-        ("one row, no axis in front", draw(4), torch.tensor([True, False, True, True])),
+        ("one row, without any other axis", draw(4), torch.tensor([True, False, True, True])),
         ("five axes", draw(2, 1, 2, 3, 3), torch.ones(1, 1, 1, 3, 3, dtype=torch.bool).tril()),
     ]
     return [Case(about, {"scores": scores, "mask": mask}) for about, scores, mask in inputs]
@@ -69,18 +69,18 @@ MASKED_SOFTMAX = Exercise(
 )
 
 MASKED_SOFTMAX.edit(
-    "the softmax runs over the rows",
-    "Each *row* must sum to 1: a row is one query, its entries are the keys.",
+    "the softmax runs over the queries",
+    "Each *row* must sum to 1. A row is one query, and its entries are its keys.",
     ("closed, -1", "closed, -2"),
 )
 MASKED_SOFTMAX.edit(
     "the softmax runs over the first axis",
-    "Count axes from the end: keys are the last one, however many stand before it.",
+    "Count axes from the end. The keys are the last axis, however many come before it.",
     ("closed, -1", "closed, 0"),
 )
 MASKED_SOFTMAX.edit(
     "the softmax runs over axis 1",
-    "That is the last axis of a table with two axes, but not of four. Count from the end.",
+    "That is the last of two axes, but not the last of four. Count from the end.",
     ("closed, -1", "closed, 1"),
 )
 MASKED_SOFTMAX.edit(
@@ -89,38 +89,38 @@ MASKED_SOFTMAX.edit(
     (SHARED_OUT, "F.softmax(closed.flatten(), 0).view(scores.shape)"),
 )
 MASKED_SOFTMAX.edit("the mask comes after the softmax", closing.AFTER, (SHARED_OUT, "F.softmax(scores, -1) * mask"))
-MASKED_SOFTMAX.edit("the mask is not used", "Closed places still get weight.", ("softmax(closed", "softmax(scores"))
+MASKED_SOFTMAX.edit("the mask is not used", "Closed keys still get weight.", ("softmax(closed", "softmax(scores"))
 for changes in closing.INVERTED:
     MASKED_SOFTMAX.edit("the mask is the wrong way round", closing.WAY_ROUND, *changes)
-NOTHING = "What should a row come to that may look at nothing? Do the case with mask [[False, False]] by hand."
+NOTHING = "Which weights should a row get if it may look at nothing? Work out the mask [[False, False]] by hand."
 MASKED_SOFTMAX.edit("a row with nothing to look at gives NaN", NOTHING, (ZEROS, ""))
-MASKED_SOFTMAX.edit("every weight is 0, as if all places were closed", closing.ALL_CLOSED, closing.MULTIPLIED)
+MASKED_SOFTMAX.edit("every weight is 0, as if all keys were closed", closing.ALL_CLOSED, closing.MULTIPLIED)
 for those in ("scores", "closed"):
     MASKED_SOFTMAX.edit(
-        "the largest score is that of the whole table, not of the row", closing.LARGEST, closing.one_largest(those)
+        "the largest score is taken over all rows, not in each row", closing.LARGEST, closing.one_largest(those)
     )
 MASKED_SOFTMAX.edit(
-    "those are the logarithms of the weights",
-    "Weights lie between 0 and 1. Which softmax is called?",
+    "these are the logs of the weights",
+    "Weights are between 0 and 1. Which softmax do you call?",
     ("F.softmax", "F.log_softmax"),
     (ZEROS, ""),
 )
 MASKED_SOFTMAX.edit(
-    "closed scores become 0", "A score of 0 is a score like any other: exp(0) is 1.", (CLOSED, "scores * mask")
+    "closed scores become 0", "A score of 0 is a score like any other, because exp(0) is 1.", (CLOSED, "scores * mask")
 )
 for changes in ([closing.OPEN_WHERE_EMPTY], *closing.put_or_added(closing.HUGE, "")):
     MASKED_SOFTMAX.edit(
         "a row with nothing to look at still gets weight",
-        f"If all are closed by the same finite penalty, none stands back. {NOTHING}",
+        f"If all keys of a row get the same finite penalty, they still share its weight. {NOTHING}",
         *changes,
     )
 SHARED_OUT_AGAIN = "(shares := F.softmax(scores, -1) * mask) / shares.sum(-1, keepdim=True)"
-TAKE_PART = "closed places still take part before they are removed"
-LEAVES_NOTHING = "Where a closed score is far above the open ones, it leaves them nothing. Close it before any exponential, by a number that no score reaches."
+TAKE_PART = "closed scores still take part before they are removed"
+LEAVES_NOTHING = "If a closed score is far above the open ones, it leaves them nothing. Close it before you take any exponential, with a number that no score reaches."
 for empty in (ZEROS, ""):
     MASKED_SOFTMAX.edit(TAKE_PART, LEAVES_NOTHING, (SHARED_OUT, SHARED_OUT_AGAIN), (ZEROS, empty))
 for changes in closing.put_or_added(closing.LEAKY, "", EMPTY_ROWS, CLOSED_PLACES):
-    MASKED_SOFTMAX.edit("the penalty is finite, and a closed place still takes weight", closing.LEAKS, *changes)
+    MASKED_SOFTMAX.edit("the penalty is finite, and a closed key still takes weight", closing.LEAKS, *changes)
 for changes in (
     *closing.put_or_added(closing.SMALL, "", EMPTY_ROWS),
     *closing.filled(closing.SMALL, CLOSED_PLACES),
@@ -133,7 +133,7 @@ for changes in closing.added(closing.SMALL, CLOSED_PLACES):
 for powers, empty in product(("scores.exp() * mask", "closed.exp()"), (ZEROS, "")):
     MASKED_SOFTMAX.edit(
         "large scores overflow",
-        "exp(100) is too large for float32. What may be subtracted from all scores of a row without changing its softmax?",
+        "exp(100) is too large for float32. What can you subtract from all scores of a row without changing its softmax?",
         (SHARED_OUT, f"(powers := {powers}) / powers.sum(-1, keepdim=True)"),
         (ZEROS, empty),
     )

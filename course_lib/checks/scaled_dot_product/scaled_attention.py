@@ -42,7 +42,7 @@ def cases(generator: torch.Generator) -> list[Case]:
         ("padding and causal", drawn(2, 1, 4, 4, 2, 3), lengths(3, 4) & torch.ones(4, 4, dtype=torch.bool).tril()),
         ("three queries, five keys", drawn(2, 2, 3, 5, 4, 6), lengths(3, 5)),
         ("two new words after three old ones", drawn(1, 3, 2, 5, 8, 4), tall),
-        ("another mask for each head", drawn(3, 2, 3, 3, 5, 2), per_head),
+        ("a different mask for each head", drawn(3, 2, 3, 3, 5, 2), per_head),
         ("a query with nothing to look at", (asks, two_keys, tens), nothing),
         ("large scores", (far, long, far_value), third_closed),
         ("large negative scores", (-far, long, far_value), third_closed),
@@ -59,7 +59,7 @@ def cases(generator: torch.Generator) -> list[Case]:
         ("queries, keys and values of one number", drawn(2, 1, 2, 3, 1, 1), torch.ones(1, 1, 2, 3, dtype=torch.bool)),
         ("all axes of one length", drawn(3, 3, 3, 3, 3, 3), lengths(2, 3, 1)),
         ("float64", tuple(x.double() for x in drawn(1, 2, 2, 3, 4, 3)), every),
-        ("vectors that do not lie in order in memory", tuple(crossed), lengths(4, 3)),
+        ("vectors that aren't contiguous in memory", tuple(crossed), lengths(4, 3)),
     ]
     names = ("query", "key", "value")
     return [Case(about, dict(zip(names, qkv, strict=True)) | {"mask": mask}) for about, qkv, mask in inputs]
@@ -87,17 +87,17 @@ ATTENTION = Exercise(
 BY_ROOT = " / sqrt(query.shape[-1])"
 ATTENTION.edit(
     "the scores are not divided by √d_k",
-    "Compare your scores with the formula: the dot products are still as large as they came.",
+    "Compare your scores with the formula. What happens to the dot products before the softmax?",
     (BY_ROOT, ""),
 )
 ATTENTION.edit(
     "the scores are divided by d_k, not by its root",
-    "For d_k = 4, by which number must they be divided?",
+    "If d_k = 4, what must they be divided by?",
     (BY_ROOT, " / query.shape[-1]"),
 )
 ATTENTION.edit(
-    "the root is that of d_model, not of d_k",
-    "How many products does one dot product add up? The other heads do not take part in it.",
+    "the root is taken of d_model, not of d_k",
+    "How many products does one dot product add up? The other heads take no part in it.",
     ("query.shape[-1]", "query.shape[1] * query.shape[-1]"),
 )
 for what, length in (
@@ -107,36 +107,36 @@ for what, length in (
     ("sentences", "query.shape[0]"),
 ):
     ATTENTION.edit(
-        f"the root is that of the number of {what}",
-        "Print the four lengths of query.shape with their names beside them. The root belongs to how long a vector is, not to how many there are.",
+        f"the root is taken of the number of {what}",
+        "Print `query.shape`, and write a name next to each of the four lengths. How many numbers does one query have?",
         ("query.shape[-1]", length),
     )
 ATTENTION.edit(
-    "the root is 2, whatever the size",
-    "2 is the root for queries and keys of four numbers. The function gets others, too.",
+    "the scores are divided by 2, whatever the size",
+    "2 is the root for queries and keys of four numbers. The function gets other sizes, too.",
     (BY_ROOT, " / 2"),
 )
 ATTENTION.edit(
-    "the root is that of the values' size",
-    "A dot product adds up the numbers of a query and a key. The values may be of another size.",
+    "the root is taken of the size of the values",
+    "A dot product is made from the numbers of a query and a key. The values may have another size.",
     ("query.shape[-1]", "value.shape[-1]"),
 )
-ATTENTION.edit("the scores are multiplied by √d_k", "Should scores become larger or smaller?", ("/ sqrt", "* sqrt"))
+ATTENTION.edit("the scores are multiplied by √d_k", "Should the scores become larger or smaller?", ("/ sqrt", "* sqrt"))
 ATTENTION.edit(
     "the root comes after the softmax",
-    "Divided weights no longer sum to 1. Where in the formula does the root stand?",
+    "Divided weights no longer sum to 1. Where in the formula is the root?",
     (BY_ROOT, ""),
     (ZEROS, ZEROS + BY_ROOT),
 )
 ATTENTION.edit(
     "the output is divided, not the scores",
-    "Where in the formula does the root stand?",
+    "Where in the formula is the root?",
     (BY_ROOT, ""),
     ("weights @ value", "weights @ value" + BY_ROOT),
 )
 ATTENTION.edit(
     "the softmax runs over the queries",
-    "Each row of the weights must sum to 1: a row is a query, its entries are the keys.",
+    "Each row of the weights must sum to 1. A row is one query, and its entries are its keys.",
     ("closed, -1", "closed, -2"),
 )
 for axis in (1, 0):
@@ -146,58 +146,58 @@ for axis in (1, 0):
         ("closed, -1", f"closed, {axis}"),
     )
 ATTENTION.edit("the mask comes after the softmax", closing.AFTER, (SHARED_OUT, "F.softmax(scores, -1) * mask"))
-ATTENTION.edit("the mask is not used", "Closed places still get weight.", ("softmax(closed", "softmax(scores"))
+ATTENTION.edit("the mask is not used", "Closed keys still get weight.", ("softmax(closed", "softmax(scores"))
 for changes in closing.INVERTED:
     ATTENTION.edit("the mask is the wrong way round", closing.WAY_ROUND, *changes)
 ATTENTION.edit(
     "the mask is transposed: it closes rows, not columns",
-    "Padding must not be *looked at*. In which axis of (query, key) does it stand then?",
+    "Nobody may look *at* padding. Along which axis of (query, key) must it be closed?",
     ("~mask", "~mask.mT"),
 )
 ATTENTION.edit(
     "the mask closes the rows of the padding as well",
-    "Close only what is asked for: the mask says nothing of who looks. An axis of length 1 means that all queries are alike.",
+    "Close only what the mask closes. It doesn't say who may look: an axis of length 1 means the same for all queries.",
     ("~mask", "~(mask & mask.mT if mask.shape[-2] == 1 else mask)"),
 )
 ATTENTION.edit(
-    "all sentences get the mask of the first",
-    "Each sentence has its own row in the mask's batch axis. Which index drops it?",
+    "the first sentence's mask is used for all sentences",
+    "Each sentence has an entry of its own along the mask's first axis. Where does your code lose it?",
     ("~mask", "~mask[:1]"),
 )
 ATTENTION.edit(
-    "all heads get the mask of the first",
-    "A mask may differ from head to head. Which index drops that axis?",
+    "the first head's mask is used for all heads",
+    "A mask may differ from head to head. Where does your code lose that?",
     ("~mask", "~mask[:, :1]"),
 )
 ATTENTION.edit(
-    "closed scores become 0", "A score of 0 is a score like any other: exp(0) is 1.", (CLOSED, "scores * mask")
+    "closed scores become 0", "A score of 0 is a score like any other, because exp(0) is 1.", (CLOSED, "scores * mask")
 )
 ATTENTION.edit(
     "a query with nothing to look at gives NaN",
-    "The softmax of nothing but −∞ is 0/0. What should such a query get? Your masked_softmax knows.",
+    "The softmax of nothing but −∞ is 0/0. What should such a query get? Exercise 4 says it.",
     (ZEROS, ""),
 )
-ATTENTION.edit("every weight is 0, as if all places were closed", closing.ALL_CLOSED, closing.MULTIPLIED)
+ATTENTION.edit("every weight is 0, as if all keys were closed", closing.ALL_CLOSED, closing.MULTIPLIED)
 for those in ("scores", "closed"):
     ATTENTION.edit(
-        "the largest score is that of the whole table, not of the row", closing.LARGEST, closing.one_largest(those)
+        "the largest score is taken over all rows, not in each row", closing.LARGEST, closing.one_largest(those)
     )
 for changes in ([closing.OPEN_WHERE_EMPTY], *closing.put_or_added(closing.HUGE, "")):
     ATTENTION.edit(
         "a query with nothing to look at still gets weight",
-        "If all keys are closed by the same finite penalty, none stands back. What should such a query get? Your masked_softmax knows.",
+        "If all its keys get the same finite penalty, they still share its weight. What should such a query get? Exercise 4 says it.",
         *changes,
     )
 for changes in closing.put_or_added(closing.LEAKY, "", EMPTY_ROWS, CLOSED_PLACES):
-    ATTENTION.edit("the penalty is finite, and a closed place still takes weight", closing.LEAKS, *changes)
+    ATTENTION.edit("the penalty is finite, and a closed key still takes weight", closing.LEAKS, *changes)
 for changes in closing.put_or_added(closing.SMALL, "", EMPTY_ROWS, CLOSED_PLACES):
     ATTENTION.edit("the penalty is finite, and some scores reach it", closing.REACHED, *changes)
 BOTH = "[output, weights]"
 ATTENTION.edit(
     "the weights come before the output",
-    "Both are there, in the other order: the output first, then the weights.",
+    "Both are there, but in the wrong order. The output should come first.",
     (BOTH, "[weights, output]"),
 )
-TWO = "Two things are asked for: the output, then the weights."
+TWO = "The exercise asks for two things, first the output and then the weights."
 ATTENTION.edit("only the output is returned", TWO, (BOTH, "output"))
 ATTENTION.edit("only the weights are returned", TWO, (BOTH, "weights"))

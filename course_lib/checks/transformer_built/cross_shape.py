@@ -1,4 +1,4 @@
-"""cross_shape: the shape of the weights of cross-attention, for five pairs of sentences and four heads."""
+"""cross_shape: the shape of the weights of cross-attention, for five sentence pairs and four heads."""
 
 import torch
 from torch import nn
@@ -18,28 +18,30 @@ CROSS_SHAPE = Question(
     right,
     (
         Misconception(
-            "rows and columns are exchanged",
-            "A row is one that looks. Who looks in cross-attention, French or English?",
+            "rows and columns are swapped",
+            "Each row belongs to a word that looks. Which words look in cross-attention, French or English ones?",
             [5, 4, 9, 6],
         ),
         Misconception(
             "those are the weights of the decoder's self-attention",
-            "In cross-attention the French words look at other words than their own.",
+            "In cross-attention, the French words don't look at their own sentence.",
             [5, 4, 6, 6],
         ),
         Misconception(
-            "those are the weights of the encoder",
-            "In cross-attention the queries do not come from the English words.",
+            "those are the weights of the encoder's self-attention",
+            "In cross-attention, the queries don't come from the English words.",
             [5, 4, 9, 9],
         ),
-        Misconception("the heads are missing", "Every head has a matrix of weights of its own.", [5, 6, 9]),
-        Misconception("the sentences are missing", "There are five pairs of sentences in the batch.", [4, 6, 9]),
+        Misconception("the heads are missing", "Every head has its own matrix of weights.", [5, 6, 9]),
         Misconception(
-            "that is the shape of what comes out",
-            "Asked for are the weights: one number for each pair of words.",
+            "the batch is missing", "The batch has five sentence pairs, and each pair has its own weights.", [4, 6, 9]
+        ),
+        Misconception(
+            "that is the shape of the output",
+            "The question asks for the weights. A head has one per pair of words.",
             [5, 6, 32],
         ),
-        Misconception("<bos> is counted twice", "The six places hold <bos> already.", [5, 4, 7, 9]),
+        Misconception("<bos> is counted twice", "The six positions already include <bos>.", [5, 4, 7, 9]),
     ),
     'lesson 5, "The whole"; glossary.show("cross-attention")',
 )

@@ -1,4 +1,4 @@
-"""decoder_layer_size: how many numbers a decoder layer of d = 32 learns, with 64 numbers inside and 4 heads."""
+"""decoder_layer_size: how many parameters a decoder layer has, with d = 32, 4 heads and 64 numbers inside the feed-forward part."""
 
 from torch import nn
 
@@ -18,43 +18,43 @@ DECODER_LAYER_SIZE = Question(
     right,
     (
         Misconception(
-            "that is an encoder layer",
-            "A decoder layer looks at two things: at its own words, and at the encoder's.",
+            "that is the size of an encoder layer",
+            "A decoder layer looks at two things, its own words and the encoder's.",
             ATTENTION + FEED + 2 * NORM,
         ),
         Misconception(
-            "that has one attention too few",
-            "How many attentions does a decoder layer have? Its three norms are counted already.",
+            "one attention is missing",
+            "How many attentions does a decoder layer have? You have already counted its three norms.",
             ATTENTION + FEED + 3 * NORM,
         ),
         Misconception(
-            "as many numbers are missing as one norm has",
-            "Each of the parts of the layer has a norm of its own. Or is it a bias that is missing?",
+            "64 parameters are missing, as many as one norm has",
+            "Each part of the layer has its own norm. Or is a bias missing?",
             2 * ATTENTION + FEED + 2 * NORM,
         ),
         Misconception(
-            "as many numbers are missing as the norms have",
-            "A norm has a gain and a bias. Or is it other biases that are missing?",
+            "192 parameters are missing, as many as all norms have",
+            "A norm has a gain and a bias. Or are other biases missing?",
             2 * ATTENTION + FEED,
         ),
         Misconception(
-            "that is without the biases of attention and feed-forward",
-            "Each of these matrices has a bias, as long as its result.",
+            "the biases of attention and feed-forward are missing",
+            "Each of these matrices has a bias. How many numbers does each bias have?",
             2 * 4 * D * D + 2 * D * INNER + 3 * NORM,
         ),
         Misconception(
-            "that is without any bias or norm",
-            "Each matrix has a bias, as long as its result; each norm has a gain and a bias.",
+            "all biases and norms are missing",
+            "Each matrix has a bias, and each norm has a gain and a bias.",
             2 * 4 * D * D + 2 * D * INNER,
         ),
         Misconception(
-            "as many numbers are missing as two matrices of attention have",
-            "What the heads bring is put together by a fourth matrix; the feed-forward part has two. Is each of them there?",
+            "2,112 parameters are missing, as many as two matrices of attention have with their biases",
+            "An attention has a fourth matrix that combines the heads, and the feed-forward part has two matrices. Did you count them all?",
             2 * 3 * (D * D + D) + FEED + 3 * NORM,
         ),
         Misconception(
-            "that counts the heads as if each were d wide",
-            "Four heads share the d numbers: each is d/4 wide.",
+            "each head is counted as if it were d wide",
+            "The four heads share the d numbers, so each is d/4 wide.",
             4 * 2 * ATTENTION + FEED + 3 * NORM,
         ),
     ),

@@ -1,4 +1,4 @@
-"""layer_norm(x, gain, bias, epsilon): each vector less its mean, divided by its standard deviation; then gain and bias."""
+"""layer_norm(x, gain, bias, epsilon): each vector minus its mean, divided by its standard deviation; then gain and bias."""
 
 import torch
 
@@ -13,12 +13,12 @@ def cases(generator: torch.Generator) -> list[Case]:
         return torch.ones(d), torch.zeros(d)
 
     far = draw(2, 3, 6)
-    far = 200 + far + far.sign()  # none near the mean, so that rounding it does no harm
+    far = 200 + far + far.sign()  # no number is near the mean, so rounding the mean does no harm
     inputs = [
         ("the lesson's vector", torch.tensor([[1.0, 2.0, 6.0]]), *plain(3), 1e-5),
-        ("the same vector, and an epsilon of 2", torch.tensor([[1.0, 2.0, 6.0]]), *plain(3), 2.0),
-        ("the same vector, and an epsilon of 0", torch.tensor([[1.0, 2.0, 6.0]]), *plain(3), 0.0),
-        ("a thousandth of it", torch.tensor([[1e-3, 2e-3, 6e-3]]), *plain(3), 1e-5),
+        ("the same vector, with an epsilon of 2", torch.tensor([[1.0, 2.0, 6.0]]), *plain(3), 2.0),
+        ("the same vector, with an epsilon of 0", torch.tensor([[1.0, 2.0, 6.0]]), *plain(3), 0.0),
+        ("a thousandth of that vector", torch.tensor([[1e-3, 2e-3, 6e-3]]), *plain(3), 1e-5),
         (
             "a vector whose numbers are all equal",
             torch.tensor([[2.0, 2.0]]),
@@ -27,11 +27,11 @@ def cases(generator: torch.Generator) -> list[Case]:
             1e-5,
         ),
         ("two words, with gain and bias", draw(1, 2, 4), draw(4), draw(4), 1e-5),
-        ("as many sentences as words as numbers", draw(3, 3, 3), draw(3), draw(3), 1e-5),
+        ("as many sentences as words and as numbers", draw(3, 3, 3), draw(3), draw(3), 1e-5),
         ("a batch", draw(2, 5, 8), draw(8), draw(8), 1e-5),
         ("numbers far from zero", far, *plain(6), 1e-5),
         ("float64", draw(4, 2, 5).double(), draw(5).double(), draw(5).double(), 1e-8),
-        ("vectors that do not lie in order in memory", draw(6, 4, 2).permute(2, 1, 0), draw(6), draw(6), 1e-5),
+        ("vectors that are not contiguous in memory", draw(6, 4, 2).permute(2, 1, 0), draw(6), draw(6), 1e-5),
         ("one vector by itself", draw(6), draw(6), draw(6), 1e-5),
         ("four axes", draw(2, 1, 3, 7), draw(7), draw(7), 0.1),
     ]
@@ -61,30 +61,30 @@ LAYER_NORM = Exercise(
 VARIANCE = "deviation.square().mean(-1, keepdim=True)"
 OUTSIDE = "(variance + epsilon).sqrt()", "(variance.sqrt() + epsilon)"
 
-for changes in ([OUTSIDE], []):  # of two faults one is named
+for changes in ([OUTSIDE], []):  # an answer with both faults is named after this one
     LAYER_NORM.edit(
         "the squares are divided by d − 1",
-        "std and var divide by d − 1 if they are not told otherwise. The formula takes the mean of the d squares.",
+        "In torch, std and var divide by d − 1 unless you tell them not to. The formula takes the mean of the d squares.",
         (VARIANCE, "x.var(-1, keepdim=True)"),
         *changes,
     )
 LAYER_NORM.edit(
-    "epsilon stands outside the root",
-    "Take the input below: is ε added to the root, or to what is under it?",
+    "epsilon is outside the root",
+    "Do you add ε to the root, or to what is under the root? Try it with the input below.",
     OUTSIDE,
 )
 
 
 def over(axes: str) -> tuple[tuple[str, str], ...]:
-    """The changes by which mean and variance run over other axes."""
+    """Returns the changes that make mean and variance run over other axes."""
     return ("x.mean(-1", f"x.mean({axes}"), ("square().mean(-1", f"square().mean({axes}")
 
 
-AXIS = "The norm has mixed several vectors: one word's numbers now depend on another's. Each vector is taken by itself."
+AXIS = "The norm mixes different vectors, so the numbers of one word depend on other words. Each vector should be normed by itself."
 LAYER_NORM.edit("the norm runs over the batch", AXIS, *over("0"))
 LAYER_NORM.edit(
     "the norm runs over axis 1",
-    "That is the last axis of a table, but not of a batch of sentences. Count from the end: each vector by itself.",
+    "Axis 1 is the last axis of a table, but not of a batch of sentences. Count the axes from the end.",
     *over("1"),
 )
 LAYER_NORM.edit("the norm runs over the words", AXIS, *over("-2"))
@@ -102,42 +102,42 @@ LAYER_NORM.edit(
 )
 LAYER_NORM.edit(
     "the mean is not subtracted",
-    "What is divided is the deviation from the mean, not the number itself.",
+    "The formula divides the deviation from the mean, not the number itself.",
     ("deviation /", "x /"),
 )
 LAYER_NORM.edit(
     "it divides by the root mean square of x",
-    "That is another norm, RMSNorm. Here the mean is taken away first.",
+    "That is a different norm, RMSNorm. LayerNorm subtracts the mean first.",
     ("x - x.mean(-1, keepdim=True)", "x"),
 )
 LAYER_NORM.edit(
-    "the root is forgotten",
-    "You divide by the variance. The standard deviation is its root.",
+    "the root is missing",
+    "You divide by the variance. The standard deviation is the root of the variance.",
     (".sqrt()", ""),
 )
 LAYER_NORM.edit(
-    "the root is taken of the standard deviation",
-    "std is a root already. What stands under the root in the formula is the variance.",
+    "the root of the standard deviation is taken",
+    "The standard deviation is already a root. In the formula, the variance is under the root.",
     ("variance +", "variance.sqrt() +"),
 )
 LAYER_NORM.edit(
-    "the squares are added up, and not divided by d",
+    "the squares are added up, but not divided by d",
     "The variance is the mean of the squared deviations, not their sum.",
     ("square().mean", "square().sum"),
 )
 LAYER_NORM.edit(
     "gain and bias are not used",
-    "They come last: after the division, multiply and add.",
+    "They come last, after the division. Which one multiplies, and which one is added?",
     ("normal * gain + bias", "normal"),
 )
 LAYER_NORM.edit(
     "epsilon is not used",
-    "Take the second input: the variance is 14/3 and epsilon 2. What is the root of their sum?",
+    "The vector (1, 2, 6) has the variance 14/3. With an epsilon of 2, what is under the root?",
     ("(variance + epsilon)", "variance"),
 )
 LAYER_NORM.edit(
     "the variance is a difference of two large numbers",
-    "Mean of the squares minus square of the mean is right on paper. Far from zero both are large, and float32 "
-    "keeps some seven digits of each. Take the deviations first.",
+    "The mean of the squares minus the square of the mean is correct on paper. Far from zero, both are large, and "
+    "float32 keeps only about seven digits of each. Subtract the mean before you square.",
     (VARIANCE, "x.square().mean(-1, keepdim=True) - x.mean(-1, keepdim=True).square()"),
 )

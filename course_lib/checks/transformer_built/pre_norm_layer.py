@@ -1,4 +1,4 @@
-"""pre_norm_layer(x, mask, attend, feed, norm_1, norm_2): an encoder layer whose norms stand before its parts."""
+"""pre_norm_layer(x, mask, attend, feed, norm_1, norm_2): an encoder layer with a norm before each of its parts."""
 
 import torch
 
@@ -21,20 +21,20 @@ def cases(generator: torch.Generator) -> list[Case]:
     padded[:, 3:] = False
     inputs = [
         (
-            "parts that make nothing but zeros, so that x must come out as it went in",
+            "parts that return only zeros, so that x must come out unchanged",
             torch.tensor([[[1.0, 3.0], [5.0, 2.0]]]),
             torch.ones(2, 2, dtype=torch.bool),
             1,
             nothing,
         ),
-        ("two words, all open", draw(1, 2, 2), torch.ones(2, 2, dtype=torch.bool), 1, weights(2)),
+        ("two words, nothing masked", draw(1, 2, 2), torch.ones(2, 2, dtype=torch.bool), 1, weights(2)),
         ("two words, a causal mask", draw(1, 2, 2), causal(2), 1, weights(2)),
         ("a causal mask", draw(2, 3, 4), causal(3), 2, weights(4)),
-        ("as many sentences as words as numbers", draw(4, 4, 4), causal(4), 2, weights(4)),
-        ("the last two words closed", draw(3, 5, 6), padded, 3, weights(6)),
+        ("as many sentences as words and as numbers", draw(4, 4, 4), causal(4), 2, weights(4)),
+        ("the last two words masked", draw(3, 5, 6), padded, 3, weights(6)),
         ("one word", draw(2, 1, 4), causal(1), 4, weights(4)),
         ("float64", draw(2, 6, 8).double(), causal(6), 4, weights(8).double()),
-        ("words that do not lie in order in memory", draw(6, 7, 2).permute(2, 1, 0), causal(7), 2, weights(6)),
+        ("words that are not contiguous in memory", draw(6, 7, 2).permute(2, 1, 0), causal(7), 2, weights(6)),
     ]
     return [
         Case(about, {"x": x, "mask": mask, "heads": heads, "weights": values})
@@ -49,7 +49,7 @@ def right(x, mask, attend, feed, norm_1, norm_2):
 
 
 def drive(answer, x, mask, heads, weights):
-    """Hands over the parts, each by itself: a whole layer of torch's would know what is right."""
+    """Passes the parts one by one, because a whole layer of torch would know what is right."""
     import torch
     from torch import nn
 
@@ -71,7 +71,7 @@ def drive(answer, x, mask, heads, weights):
         return narrow(wide(y).relu())
 
     with torch.no_grad():
-        return answer(x=x, mask=mask, attend=attend, feed=feed, norm_1=norm_1, norm_2=norm_2)
+        return answer(x, mask, attend, feed, norm_1, norm_2)
 
 
 PRE_NORM_LAYER = Exercise(
@@ -88,85 +88,85 @@ ATTENTION, FEED_FORWARD = "x + attend(norm_1(x), mask)", "x + feed(norm_2(x))"
 
 PRE_NORM_LAYER.edit(
     "the norm comes after the sum, which is post-norm",
-    "That is the paper's order. In pre-norm, x itself meets only sums. Which line of yours norms the sum?",
+    "That is the paper's order. In pre-norm, a norm changes only what a part reads. Which of your lines changes x itself with a norm?",
     (ATTENTION, "norm_1(x + attend(x, mask))"),
     (FEED_FORWARD, "norm_2(x + feed(x))"),
 )
 PRE_NORM_LAYER.edit(
     "the residual adds the normed vector",
-    "The norm is for the part alone. Past the part goes x as it was, so it needs a name of its own.",
+    "Only the part should get the normed vector. The sum needs x as it was, so keep both.",
     (ATTENTION, "norm_1(x) + attend(norm_1(x), mask)"),
     (FEED_FORWARD, "norm_2(x) + feed(norm_2(x))"),
 )
 PRE_NORM_LAYER.edit(
-    "the norm stands behind the part",
-    "What is normed is what the part gets, not what it makes.",
+    "the norm comes after the part",
+    "The norm is for what the part gets, not for what it returns.",
     (ATTENTION, "x + norm_1(attend(x, mask))"),
     (FEED_FORWARD, "x + norm_2(feed(x))"),
 )
 PRE_NORM_LAYER.edit(
-    "both residuals are forgotten",
-    "Parts that make zeros must leave x as it was. What does yours return then?",
+    "both residuals are missing",
+    "If both parts return zeros, x must come out unchanged. What does your function return then?",
     ("x + attend", "attend"),
     ("x + feed", "feed"),
 )
 PRE_NORM_LAYER.edit(
-    "the residual around attention is forgotten",
-    "What attention makes is added to x; it does not replace it.",
+    "the residual around attention is missing",
+    "The result of attention is added to x. It doesn't replace x.",
     ("x + attend", "attend"),
 )
 PRE_NORM_LAYER.edit(
-    "the residual around the feed-forward part is forgotten",
-    "What the feed-forward part makes is added; it does not replace what came in.",
+    "the residual around the feed-forward part is missing",
+    "The result of the feed-forward part is added to the vector that was there. It doesn't replace it.",
     ("x + feed", "feed"),
 )
 PRE_NORM_LAYER.edit(
     "the second sum goes back to the layer's input",
-    "What attention has added is lost past the feed-forward part. To which vector is feed's result added?",
+    "What attention added is missing from the second sum. To which vector do you add feed's result?",
     ("x = x + attend", "between = x + attend"),
     ("norm_2(x)", "norm_2(between)"),
 )
 PRE_NORM_LAYER.edit(
     "the feed-forward part reads the layer's input",
-    "It comes after attention: it reads what attention has added to.",
+    "The feed-forward part comes after attention. Which vector should it read?",
     ("x = x + attend", "between = x + attend"),
     ("x = x + feed", "x = between + feed"),
 )
 PRE_NORM_LAYER.edit(
     "nothing is normed",
-    "Each part gets a normed vector, each from its own norm.",
+    "Each part should get a normed vector, from its own norm.",
     ("norm_1(x)", "x"),
     ("norm_2(x)", "x"),
 )
 PRE_NORM_LAYER.edit(
-    "the first norm is forgotten",
-    "Each part reads through its norm: attention does, too.",
+    "the first norm is missing",
+    "Attention reads its input through a norm, too.",
     ("norm_1(x)", "x"),
 )
 PRE_NORM_LAYER.edit(
-    "the second norm is forgotten",
-    "Each part reads through its norm: the feed-forward part does, too.",
+    "the second norm is missing",
+    "The feed-forward part reads its input through a norm, too.",
     ("norm_2(x)", "x"),
 )
 PRE_NORM_LAYER.edit(
     "the first norm is used twice",
-    "Each part has a norm of its own, with its own gain and bias.",
+    "Each part has its own norm, with its own gain and bias.",
     ("norm_2(x)", "norm_1(x)"),
 )
 PRE_NORM_LAYER.edit(
-    "the two norms are exchanged",
+    "the two norms are swapped",
     "norm_1 belongs to attention, norm_2 to the feed-forward part.",
     ("attend(norm_1", "attend(norm_2"),
     ("feed(norm_2", "feed(norm_1"),
 )
 PRE_NORM_LAYER.edit(
-    "the mask is not handed on",
-    "Attention is the only part where words meet, and the only one that needs the mask.",
+    "the mask is not passed on",
+    "Words meet only in attention. Which part needs the mask?",
     (", mask)", ")"),
 )
 PRE_NORM_LAYER.edit(
     "the mask is the wrong way round",
-    "True is where a query may look, and attend takes it so.",
+    "True means that a query may look, and attend expects the mask that way.",
     (", mask)", ", ~mask)"),
 )
 for norm in ("norm_1", "norm_2"):
@@ -176,7 +176,7 @@ for norm in ("norm_1", "norm_2"):
         (FEED_FORWARD, f"{norm}({FEED_FORWARD})"),
     ):
         PRE_NORM_LAYER.edit(
-            "there is a norm too many",
-            "Two norms, one in front of each part; x itself meets none. Which of yours is x put through?",
+            "there is one norm too many",
+            "There are only two norms, one before each part. Does your x itself go through a norm?",
             change,
         )

@@ -1,4 +1,4 @@
-"""greedy_words(scores, start, end, limit): writes the likeliest word, again and again."""
+"""greedy_words(scores, start, end, limit): writes the most probable word, again and again."""
 
 import torch
 
@@ -16,12 +16,12 @@ def cases(generator: torch.Generator) -> list[Case]:
     )
     inputs = [
         ("two words, then the end", small, 0.0, 0, 1, 6),
-        ("the end at once", at_once, 0.0, 0, 1, 5),
+        ("the end mark at once", at_once, 0.0, 0, 1, 5),
         ("a model that never ends", around, 0.0, 0, 1, 4),
         ("a limit of twelve words", around, 0.0, 0, 1, 12),
         ("a model that is hardly sure", hardly, 0.0, 0, 1, 6),
         ("a limit of one word", small, 0.0, 0, 1, 1),
-        ("a limit that is just reached", small, 0.0, 0, 1, 3),
+        ("a limit that is exactly reached", small, 0.0, 0, 1, 3),
         ("other numbers for start and end", table(generator, 5), 0.0, 4, 2, 7),
     ]
     names = ("p", "echo", "start", "end", "limit")
@@ -31,8 +31,8 @@ def cases(generator: torch.Generator) -> list[Case]:
         words = int(torch.randint(4, 7, (), generator=generator))
         return dict(zip(names, (table(generator, words), 1.0, 0, 1, 8), strict=True))
 
-    handed = [one.answer for one in GREEDY_WORDS.misconceptions if "handed" in one.name]
-    drawn = told_apart(draw, right, handed, nameless=[newest(right, 2), newest(right, 3)])
+    gets = [one.answer for one in GREEDY_WORDS.misconceptions if one.name.startswith("the model gets")]
+    drawn = told_apart(draw, right, gets, nameless=[newest(right, 2), newest(right, 3)])
     return given + [Case("a model that looks at all words", arguments) for arguments in drawn]
 
 
@@ -56,53 +56,53 @@ GREEDY_WORDS = Exercise(
 )
 
 GREEDY_WORDS.edit(
-    "it writes on after the end mark",
+    "it keeps writing after the end mark",
     "When the end mark is written, the sentence is finished. What stops your loop?",
     ("word == end", "False"),
 )
 GREEDY_WORDS.edit(
-    "it does not keep the limit",
-    "A model need not ever write the end mark. What stops your loop then?",
+    "it ignores the limit",
+    "A model may never write the end mark. What stops your loop then?",
     ("len(words) <= limit", "True"),
 )
 GREEDY_WORDS.edit(
     "it never stops",
-    "Two things end a sentence: the end mark, and the limit. Your loop looks at neither.",
+    "Two things should end the loop, the end mark and the limit. Why does neither stop yours?",
     ("len(words) <= limit", "True"),
     ("word == end", "False"),
 )
 GREEDY_WORDS.edit(
     "the start mark is counted as a written word",
-    "The limit is for the words that are written, and the start mark was given.",
+    "The limit counts the words that are written. The start mark was given.",
     ("<= limit", "< limit"),
 )
 GREEDY_WORDS.edit(
     "the start mark is returned too",
-    "Only what was written is wanted. The start mark was given.",
+    "Return only what was written. The start mark was given.",
     ("words[1:]", "words"),
 )
 GREEDY_WORDS.edit(
     "the end mark is left out",
-    "The end mark was written, so it belongs to what is returned.",
+    "The end mark was written, so it belongs in the result.",
     ("words[1:]", "[word for word in words[1:] if word != end]"),
 )
 GREEDY_WORDS.edit(
-    "the model is handed the last word alone",
-    "The next word may depend on all before it. Hand over the whole beginning.",
+    "the model gets only the last word",
+    "The next word may depend on all words before it. What should the model get to read?",
     ("scores(words)", "scores(words[-1:])"),
 )
 GREEDY_WORDS.edit(
-    "the model is handed the start mark alone",
-    "What was written must be read before the next word. What does your model see at the second step?",
+    "the model gets only the start mark",
+    "The model has to read what is already written. What does it get at the second step?",
     ("scores(words)", "scores([start])"),
 )
 GREEDY_WORDS.edit(
-    "from the second step on the start mark is not handed over",
-    "The list that the model gets begins with the start mark, at every step. What does yours get at the second?",
+    "the model gets the start mark only at the first step",
+    "At every step, the list for the model begins with the start mark. What does your list begin with at the second step?",
     ("scores(words)", "scores(words[1:] or words)"),
 )
 GREEDY_WORDS.edit(
-    "it takes the least likely word",
-    "log p is negative: the likeliest word has the largest.",
+    "it takes the least probable word",
+    "log p is negative. Which word has the largest log p, the most or the least probable one?",
     ("argmax", "argmin"),
 )

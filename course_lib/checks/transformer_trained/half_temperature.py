@@ -1,4 +1,4 @@
-"""half_temperature: at which temperature does a draw take the likeliest word half of the time?"""
+"""half_temperature: at which temperature does a draw take the most probable word half of the time?"""
 
 import torch
 
@@ -8,7 +8,7 @@ LOGITS = torch.tensor([3.0, 2.0, 1.2, 0.8, 0.0, -1.0], dtype=torch.float64)
 
 
 def temperature_at(words: int, share: float = 0.5) -> float:
-    """Where the `words` likeliest have this share of the probability together, by bisection."""
+    """Finds by bisection the temperature at which the `words` most probable ones have this share together."""
     low, high = 0.01, 100.0
     for _ in range(60):
         middle = (low + high) / 2
@@ -22,18 +22,18 @@ HALF_TEMPERATURE = Question(
     lambda: temperature_at(1),
     (
         Misconception(
-            "that is read from the curve of the two likeliest words",
-            "Read the other curve, that of the likeliest word alone.",
+            "that is read from the curve of the two most probable words",
+            "Read the other curve, which shows the most probable word alone.",
             lambda: temperature_at(2),
         ),
         Misconception(
             "that is the share, not the temperature",
-            "You know the height, 0.5. Asked for is the place below it, on the axis across.",
+            "The height, 0.5, is known. Read the temperature below that point, on the horizontal axis.",
             0.5,
         ),
         Misconception(
             "that is 1/T",
-            "The axis across shows T, by which the logits are divided.",
+            "The horizontal axis shows T itself, and the logits are divided by T.",
             lambda: 1 / temperature_at(1),
         ),
     ),

@@ -1,12 +1,12 @@
-"""Models of a few words, from which greedy_words and beam_words write, and the search for those that tell mistakes apart."""
+"""Small models with which greedy_words and beam_words write, and the search for those that tell mistakes apart."""
 
 import torch
 
-MOST_DRAWS = 150  # of inputs, to find some that tell misconceptions apart
+MOST_DRAWS = 150  # of inputs that may tell misconceptions apart
 
 
 def drive_writer(answer, p, echo, **settings):
-    """A model of a few words. It looks at the last word and, as strong as `echo`, at those before."""
+    """Passes on a model of a few words, which looks at the last word and, `echo` times as much, at those before it."""
     import torch
 
     calls = 0
@@ -15,28 +15,28 @@ def drive_writer(answer, p, echo, **settings):
         nonlocal calls
         calls += 1
         if calls > 10_000 or len(words) > settings["limit"] + 50:
-            raise RecursionError("it goes on and on, far beyond the limit")
+            raise RecursionError("it keeps asking the model, far beyond the limit")
         if isinstance(words, torch.Tensor):
-            raise TypeError("the model takes a list of word numbers; given was a tensor")
+            raise TypeError("the model takes a list of word numbers, but it got a tensor")
         row = p[int(words[-1])].log()
         if echo:
             for back in range(2, 1 + len(words)):
                 row = row + echo * p[int(words[-back])].log().roll(back - 1)
         return row.log_softmax(-1)
 
-    return answer(scores, **settings)
+    return answer(scores, *settings.values())
 
 
 def newest(answer, count: int):
-    """The same, but the model is handed only so many words, the newest."""
-    return lambda model, **settings: answer(lambda words: model(words[-count:]), **settings)
+    """Returns the same answer, except that the model gets only the newest `count` words."""
+    return lambda model, *settings: answer(lambda words: model(words[-count:]), *settings)
 
 
 def told_apart(draw, right, misconceptions, clear=lambda arguments: True, nameless=()) -> list[dict]:
-    """For each misconception arguments that show it: what it gives there, neither the right answer nor another misconception gives.
+    """Finds arguments that show each misconception: there, neither the right answer nor another misconception gives the same.
 
-    Of `nameless` ones it is enough that the right answer gives something else. Where rounding could decide (`clear` is
-    False), a right answer in another style might be refused.
+    For the `nameless` ones, it is enough that the right answer gives something else. Arguments are skipped where rounding
+    could decide (`clear` is False), because a right answer in another style might be refused there.
     """
     found, lacking = [], [*misconceptions, *nameless]
     for _ in range(MOST_DRAWS):

@@ -10,30 +10,30 @@ POSITIONS_ARE_WORTH = Question(
     (
         Misconception(
             "that is the share with positions",
-            "Some cards are right without positions, too. What is the difference?",
+            "Without positions, the model gets some cards right, too. What is the difference?",
             1.0,
         ),
         Misconception(
             "that is the share without positions",
-            "That much remains. How much is lost?",
+            "The model keeps that much without positions. How much does it lose?",
             best_without_positions,
         ),
         Misconception(
             "that has the wrong sign",
-            "Positions help here: what they are worth is a positive number.",
+            "Positions help here, so what they are worth is a positive number.",
             lambda: best_without_positions() - 1.0,
         ),
         Misconception(
             "that is a ratio",
-            "From 0.2 to 1 the share rises by how much? Subtract.",
+            "Positions are worth what they add to the share. By how much does it rise?",
             lambda: 1 / best_without_positions(),
         ),
         Misconception(
             "that is in percent",
-            "As a share it lies between 0 and 1.",
+            "Give it as a share, a number between 0 and 1.",
             lambda: 100 * (1.0 - best_without_positions()),
         ),
     ),
-    'lesson 5, "Order"; lesson 7 takes out every part; glossary.show("positional encoding")',
-    tolerance=0.055,  # a twentieth, and what rounding adds
+    'lesson 5, "Order"; lesson 7, which removes every part in turn; glossary.show("positional encoding")',
+    tolerance=0.055,  # a twentieth, plus what rounding adds
 )
