@@ -235,8 +235,8 @@ def head_frame(words: Sequence[str], weights: Tensor | np.ndarray, layer: int, h
     said = f"layer {layer}, head {head}: {own.max():.2f} of the weight goes to {SHARES[own.argmax()][0]}"
     return (
         f'<div class="am-beside">{_map(words, looks)}<div style="line-height:1.25">{_all_heads(shares, layer, head)}'
-        "<div>map: each row looks at the columns; darker means more weight</div>"
-        "<div>squares: the largest of the five shares; a stronger colour means more</div>"
+        "<div>map: rows look at columns; darker means more</div>"
+        "<div>squares: the largest share; stronger means more</div>"
         f"<div><b>{said}</b></div></div></div>"
     )
 
