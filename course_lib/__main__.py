@@ -338,7 +338,8 @@ def parse(verb, arguments, *places, **options):
     for place in places:
         parser.add_argument(place, **({"nargs": "*"} if place == "names" else {}))
     for option, value in options.items():
-        parser.add_argument(f"--{option}", **({"action": "store_true"} if value is False else {"default": value}))
+        name = f"--{option.replace('_', '-')}"
+        parser.add_argument(name, **({"action": "store_true"} if value is False else {"default": value}))
     return parser.parse_args(arguments)
 
 
