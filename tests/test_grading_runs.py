@@ -221,6 +221,27 @@ def test_a_written_answer_in_a_code_cell_waits_for_a_person(course):
     assert to_be_read(course) == ["words"] and "No response." not in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("read", [True, False])
+def test_a_date_that_is_written_later_counts_and_what_was_read_stays_read(course, read):
+    """For example, Moodle's worksheet says only later who was late."""
+    with Gradebook(course.database) as gradebook:
+        gradebook.update_or_create_assignment(made.NAME, duedate=datetime(2026, 11, 1))
+    for student, text in (("ada", None), ("bad", "{")):
+        folder = made.hand_in(course, student, made.answered(course), text=text)
+        grading.grade_one(course, made.NAME, student)
+        (folder / "timestamp.txt").write_text("2026-11-01 00:01:00 UTC")
+    if read:
+        with Gradebook(course.database) as gradebook:
+            grade = gradebook.find_grade("words", made.NAME, made.NAME, "ada")
+            grade.manual_score, grade.needs_manual_grade = 0.5, False
+            gradebook.db.commit()
+    assert grading.missing(course, made.NAME) == ["ada", "bad"]
+    for student in ("ada", "bad"):
+        grading.grade_one(course, made.NAME, student)
+    assert [row["late_seconds"] for row in table(course, made.NAME)] == [60, 60]
+    assert to_be_read(course) == ([] if read else ["words"])
+
+
 @pytest.mark.parametrize("text", ["no date", "", "\udcff", "99999999999999999999-01-01"])
 def test_a_file_of_the_date_that_holds_none_counts_as_none(text, course):
     for notebook, state in ((made.answered(course), "graded"), (None, "unreadable")):
