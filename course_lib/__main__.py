@@ -246,7 +246,7 @@ def release(arguments):
 def collect(arguments):
     """ARCHIVE [exercise] [--worksheet FILE] [--trust-dates]: collect the submissions from a ZIP of Moodle or Canvas"""
     from course_lib.grading import collect
-    from course_lib.grading.course import Course
+    from course_lib.grading.course import Course, counted
 
     options = parse("collect", arguments, "archive", "names", worksheet=None, trust_dates=False)
     here = Course.here()
@@ -255,7 +255,8 @@ def collect(arguments):
     found = collect.collect(here, Path(options.archive), named, worksheet, options.trust_dates)
     for line in found.told:
         print(line)
-    print(f"{found.assignment}: {len(found.students)} collected, {len(found.told)} remarks")
+    dated = f"{counted(len(found.dated), 'date')} entered, " if found.dated else ""
+    print(f"{found.assignment}: {len(found.students)} collected, {dated}{counted(len(found.told), 'remark')}")
 
 
 def grade(arguments):
@@ -338,7 +339,8 @@ def parse(verb, arguments, *places, **options):
     for place in places:
         parser.add_argument(place, **({"nargs": "*"} if place == "names" else {}))
     for option, value in options.items():
-        parser.add_argument(f"--{option}", **({"action": "store_true"} if value is False else {"default": value}))
+        name = f"--{option.replace('_', '-')}"
+        parser.add_argument(name, **({"action": "store_true"} if value is False else {"default": value}))
     return parser.parse_args(arguments)
 
 

@@ -13,6 +13,7 @@ pytest.importorskip("nbgrader")
 
 from nbgrader.api import Gradebook
 
+from course_lib import __main__ as front_door
 from course_lib.grading import collect as collecting
 from course_lib.grading.collect import TIMESTAMP, collect, slug
 from course_lib.grading.course import CourseError
@@ -260,7 +261,7 @@ def test_dates_that_are_all_the_same_make_nobody_late(course, pack):
         for n, letter in enumerate("AB")
     ]
     found = pack(*entries)
-    assert "the time of the download, so nobody is late" in found.told[0] and "--worksheet" in found.told[0]
+    assert "the time of the download, so they make nobody late" in found.told[0] and "--worksheet" in found.told[0]
     assert collected(course, "student_a") == collected(course, "student_b") == [BOOK]
 
 
@@ -276,10 +277,94 @@ def test_a_worksheet_says_who_handed_in_when(course, pack, tmp_path):
         for n, letter in enumerate("ABC")
     ]
     found = pack(*entries, worksheet=sheet)
-    assert found.told == ["Student C: not in the worksheet, so no date is known"]
+    assert found.told == ["Student C: the worksheet has no row for this person, so it gives no date"]
     stamp = course.path("submitted", "student_a", made.NAME, TIMESTAMP).read_text().strip()
     assert datetime.fromisoformat(stamp) == datetime(2026, 11, 20, 23, 2).astimezone(UTC)
     assert collected(course, "student_b") == collected(course, "student_c") == [BOOK]
+
+
+def dates(course):
+    """The dates of all collected work, as written."""
+    files = course.path("submitted").glob(f"*/{made.NAME}/{TIMESTAMP}")
+    return {file.parent.parent.name: datetime.fromisoformat(file.read_text().strip()) for file in files}
+
+
+@pytest.mark.parametrize("how", ["worksheet", "trusted", "dates in the archive"])
+@pytest.mark.parametrize("with_file_of_own", [False, True])
+def test_work_that_is_there_gets_the_date_that_is_known_only_now(course, pack, tmp_path, how, with_file_of_own):
+    def entries(minutes):
+        return [
+            (MOODLE.format(name=f"Student {letter}", number=n, file=name), text, (2026, 11, 20, 23, minutes * n, 4))
+            for n, (letter, name, text) in enumerate([("A", BOOK, work(course)), ("B", "answers.docx", "x")])
+        ]
+
+    sheet = tmp_path / "grades.csv"
+    rows = (f'Participant {n},S,a,Submitted,"20 November 2026, 11:0{n} PM",-\n' for n in (0, 1))
+    sheet.write_text(HEAD + "".join(rows))
+    first = pack(*entries(1), assignment=made.NAME)
+    assert first.students == ["student_a", "student_b"] and first.dated == [] and dates(course) == {}
+    if with_file_of_own:
+        (course.path("submitted", "student_a", made.NAME) / "data.txt").write_text("of the learner, put there by hand")
+    options = {"worksheet": {"worksheet": sheet}, "trusted": {"trusted": True}}.get(how, {})
+    found = pack(*entries(1 if options else 9), assignment=made.NAME, **options)
+    assert found.students == [] and found.dated == ["student_a", "student_b"] and found.told == []
+    apart = 9 if not options else 1
+    wanted = {f"student_{who}": datetime(2026, 11, 20, 23, apart * n) for n, who in enumerate("ab")}
+    written = {who: date.astimezone().replace(tzinfo=None, second=0) for who, date in dates(course).items()}
+    assert written == wanted and not course.path("replaced").exists()
+
+
+def test_a_date_that_is_there_is_corrected_only_by_a_date_that_is_stated_and_told_of(course, pack, tmp_path):
+    path = MOODLE.format(name="Student A", number=0, file=BOOK)
+    by_archive = (path, work(course), (2026, 11, 20, 12, 0, 0))
+    pack(by_archive)
+    stamp = course.path("submitted", "student_a", made.NAME, TIMESTAMP)
+    before = stamp.read_text()
+    extended = "2026-11-19 12:00:00 UTC\n"  # an instructor writes an earlier date for someone who was ill
+    stamp.write_text(extended)
+    assert pack(by_archive).dated == [] and stamp.read_text() == extended
+    found = pack(by_archive, trusted=True)
+    (told,) = found.told
+    assert re.match("student_a: the same work; its date was 2026-11-19 12:00 UTC and is now 2026-11-20 ", told)
+    assert found.students == found.dated == [] and stamp.read_text() == before
+    sheet = tmp_path / "grades.csv"
+    for about in ('"20 November 2026, 12:00 PM"', "-"):  # it has no seconds, or nothing
+        sheet.write_text(f"{HEAD}Participant 0,A,a,Submitted,{about},-\n")
+        assert pack(by_archive, worksheet=sheet).told == [] and stamp.read_text() == before
+
+
+def test_late_work_of_canvas_that_is_there_gets_its_date_once_there_is_a_due_date(course, pack):
+    late = (f"hopper_LATE_78_500_{BOOK}", work(course))
+    assert pack(late).students == ["hopper_78"] and dates(course) == {}
+    with Gradebook(course.database) as gradebook:
+        gradebook.update_or_create_assignment(made.NAME, duedate=datetime(2026, 11, 1, 12))
+    assert pack(late).dated == ["hopper_78"]
+    assert dates(course) == {"hopper_78": datetime(2026, 11, 1, 12, 0, 1, tzinfo=UTC)}
+
+
+def test_a_file_with_the_name_of_the_date_is_no_other_work(course, pack):
+    entries = [(MOODLE.format(name="Eve", number=1, file=name), "x") for name in ("answers.docx", TIMESTAMP)]
+    pack(*entries, assignment=made.NAME)
+    assert pack(*entries, assignment=made.NAME).students == [] and not course.path("replaced").exists()
+
+
+def test_the_way_that_the_remark_names_gives_the_dates(course, pack, tmp_path, monkeypatch, capsys):
+    """The remark's own words are typed, and the last line tells how many dates there are."""
+    entries = [
+        (MOODLE.format(name=f"Student {letter}", number=n, file=BOOK), work(course), AT_ONCE[n])
+        for n, letter in enumerate("AB")
+    ]
+    (told,) = pack(*entries).told
+    (tmp_path / "FILE").write_text(f'{HEAD}Participant 0,A,a,b,"20 November 2026, 11:00 PM",-\n')
+    monkeypatch.setenv("COURSE_DIRECTORY", str(course.folder))
+    monkeypatch.chdir(tmp_path)
+    by_sheet, trusted = re.findall(r"ARGS=([\w=-]+)", told)
+    front_door.collect(["archive.zip", by_sheet])
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last == f"{made.NAME}: 0 collected, 1 date entered, 1 remark"  # the remark tells who has no row
+    front_door.collect(["archive.zip", trusted])
+    assert capsys.readouterr().out.splitlines()[-1] == f"{made.NAME}: 0 collected, 1 date entered, 1 remark"
+    assert dates(course).keys() == {"student_a", "student_b"}
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from nbgrader.api import Gradebook
 
 from course_lib.grading import course as courses
 from course_lib.grading import grade as grading
-from course_lib.grading import sandbox
+from course_lib.grading import marking, sandbox
 from course_lib.grading.course import Course
 from course_lib.grading.report import table, write_feedback, write_grades
 from course_lib.grading.submission import grade_id, put_back
@@ -169,6 +169,77 @@ def test_what_was_read_stays_read_while_the_work_is_the_same(course):
     grading.grade_one(course, made.NAME, "ada")
     (page,), _ = write_feedback(course, [made.NAME])
     assert to_be_read(course) == [] and "Nobody has read this answer yet." not in page.read_text(encoding="utf-8")
+
+
+BLANK = dict.fromkeys(made.RIGHT)
+SENTENCE = "Each is divided by their sum."
+BESIDE = {  # answers that hold the sentence beside their code
+    "a comment after code": {"sat": f"cat_score = 1.05  # {SENTENCE}"},
+    "a comment below code": {"double": f"{made.DOUBLE}\n# {SENTENCE}"},
+    "a docstring": {"double": f'def double(x):\n    """{SENTENCE}"""\n    return x + x'},
+    "a text below code": {"sat": f"cat_score = 1.05\n'{SENTENCE}'"},
+    "plain": {"sat": f"cat_score = 1.05\n{SENTENCE}"},
+}
+IN_A_CELL = {
+    "plain": SENTENCE,
+    "one word": "normalised",
+    "a comment": f"# {SENTENCE}",
+    "a text": repr(SENTENCE),
+    "a docstring": f'"""\n{SENTENCE}\n"""',
+    "printed": f"print({SENTENCE!r})",
+    "a variable": f"answer = {SENTENCE!r}",
+    "a magic": f"%%markdown\n{SENTENCE}",
+}
+
+
+@pytest.mark.parametrize("where", [*(f"in a cell: {n}" for n in IN_A_CELL), *(f"beside code: {n}" for n in BESIDE)])
+def test_a_written_answer_is_found_in_code(where, course):
+    kind, _, name = where.partition(": ")
+    notebook = made.answered(course, words=None, **(BESIDE[name] if kind == "beside code" else {}))
+    if kind == "in a cell":
+        notebook.cells.append(made.new_code_cell(IN_A_CELL[name]))
+    assert marking._has_texts(notebook, [*made.source().cells, *made.answered(course, **BLANK).cells])
+
+
+@pytest.mark.parametrize("added", ["", "import re", made.SOFTMAX, "cat_score = ...  # YOUR ANSWER HERE"])
+def test_what_was_handed_out_and_imports_are_no_written_answer(added, course):
+    """A comment that was handed out often stays after the answer."""
+    notebook = made.answered(course, words=None, sat="cat_score = 1.05  # YOUR ANSWER HERE", double=made.DOUBLE)
+    notebook.cells.append(made.new_code_cell(added))
+    source = made.source()
+    source.cells.append(made.new_code_cell(made.SOFTMAX))
+    assert not marking._has_texts(notebook, [*source.cells, *made.answered(course, **BLANK).cells])
+
+
+def test_a_written_answer_in_a_code_cell_waits_for_a_person(course):
+    notebook = made.answered(course, words=None)
+    notebook.cells.append(made.new_code_cell(SENTENCE))
+    made.hand_in(course, "ada", notebook)
+    report = grading.grade_one(course, made.NAME, "ada")
+    assert "words: its cell is empty; a person must read the other cells" in report["reasons"]
+    (page,), _ = write_feedback(course, [made.NAME])
+    assert to_be_read(course) == ["words"] and "No response." not in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("read", [True, False])
+def test_a_date_that_is_written_later_counts_and_what_was_read_stays_read(course, read):
+    """For example, Moodle's worksheet says only later who was late."""
+    with Gradebook(course.database) as gradebook:
+        gradebook.update_or_create_assignment(made.NAME, duedate=datetime(2026, 11, 1))
+    for student, text in (("ada", None), ("bad", "{")):
+        folder = made.hand_in(course, student, made.answered(course), text=text)
+        grading.grade_one(course, made.NAME, student)
+        (folder / "timestamp.txt").write_text("2026-11-01 00:01:00 UTC")
+    if read:
+        with Gradebook(course.database) as gradebook:
+            grade = gradebook.find_grade("words", made.NAME, made.NAME, "ada")
+            grade.manual_score, grade.needs_manual_grade = 0.5, False
+            gradebook.db.commit()
+    assert grading.missing(course, made.NAME) == ["ada", "bad"]
+    for student in ("ada", "bad"):
+        grading.grade_one(course, made.NAME, student)
+    assert [row["late_seconds"] for row in table(course, made.NAME)] == [60, 60]
+    assert to_be_read(course) == ([] if read else ["words"])
 
 
 @pytest.mark.parametrize("text", ["no date", "", "\udcff", "99999999999999999999-01-01"])

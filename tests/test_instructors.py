@@ -18,6 +18,7 @@ pytest.importorskip("nbgrader")
 
 from nbgrader.api import Gradebook
 
+from course_lib import __main__ as front_door
 from course_lib.grading import sandbox
 from course_lib.grading.grade import grade_one
 
@@ -103,6 +104,21 @@ def test_the_walk_through_prints_what_the_page_says(clone):
         ran = subprocess.run(command, shell=True, cwd=clone, env=environment, capture_output=True, text=True)
         assert ran.returncode == 0, (command, ran.stderr)
         assert ran.stdout.lstrip("\ufeff").replace("\r", "") == wanted, command
+
+
+def options_of(verb, capsys):
+    with pytest.raises(SystemExit):
+        front_door.VERBS[verb](["--help"])
+    return set(re.findall(r"^  (--[\w-]+)", capsys.readouterr().out, re.MULTILINE))
+
+
+def test_every_option_that_the_page_or_a_verb_names_is_taken(capsys):
+    taken = {verb: options_of(verb, capsys) for verb in ("release", "collect", "grade", "feedback", "grades")}
+    for verb, options in taken.items():
+        assert set(re.findall(r"--[\w-]+", front_door.VERBS[verb].__doc__)) <= options, verb
+    arguments = re.findall(r"""ARGS=(--\S+|'[^']*'|"[^"]*")""", PAGE)
+    named = {option for text in arguments for option in re.findall(r"--[\w-]+", text)}
+    assert "--worksheet" in named and named <= set().union(*taken.values())
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")

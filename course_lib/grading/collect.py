@@ -40,6 +40,7 @@ MOODLE = re.compile(r"(?P<name>[^/]+?)_(?P<number>\d+)_assignsubmission_(?:file|
 CANVAS = re.compile(r"(?P<name>[^/_]+)_(?P<late>LATE_)?(?P<number>\d+)_(?P<upload>\d+)_(?P<file>.+)")
 SUBMITTED = re.compile(r"submission|abgabe|remise|entrega|consegna|inlever", re.IGNORECASE)  # in a worksheet's header
 DATE = re.compile(r"(20\d\d)-(\d\d)-(\d\d)[-_ T](\d\d)[-:.](\d\d)(?:[-:.](\d\d))?")
+WRITTEN = "%Y-%m-%d %H:%M UTC"
 NOT_A_DATE = datetime(1980, 1, 1)  # what a ZIP has in place of a missing date
 IGNORED = (".ipynb_checkpoints", ".DS_Store")
 KEPT_ASIDE = "holds only hidden files of Jupyter or macOS"
@@ -79,6 +80,7 @@ class Collected:
 
     assignment: str
     students: list[str] = field(default_factory=list)
+    dated: list[str] = field(default_factory=list)  # whose work was collected before and now has a date
     told: list[str] = field(default_factory=list)
 
 
@@ -206,6 +208,9 @@ def collect(
 ) -> Collected:
     """Puts the newest work of each student into `submitted`, and moves what was there before to `replaced`.
 
+    Work that is already there stays, and gets its date if that is known only now. A worksheet or trusted dates also
+    correct a date that is there.
+
     If nothing of a student can be collected, a note says why, so that the table of marks can give the reason.
 
     Args:
@@ -273,7 +278,7 @@ def _dated(files: list[File], dates: dict | None, trusted: bool, told: list[str]
     """Returns the files with a worksheet's dates, or with the archive's unless those are of the download."""
     if dates is not None:
         lacking = sorted({file.name for file in files if file.number not in dates})
-        told += [f"{name}: not in the worksheet, so no date is known" for name in lacking]
+        told += [f"{name}: the worksheet has no row for this person, so it gives no date" for name in lacking]
         return [replace(file, date=dates.get(file.number)) for file in files]
     there = {(file.student, file.number, file.date) for file in files if file.date}
     people = {person[:2] for person in there}
@@ -281,7 +286,7 @@ def _dated(files: list[File], dates: dict | None, trusted: bool, told: list[str]
     if trusted or len(people) < 2 or written[-1] - written[0] > AT_ONCE:
         return files
     told.append(
-        f"all dates are {written[0]:%Y-%m-%d %H:%M} UTC, which may be the time of the download, so nobody is late. "
+        f"all dates are {written[0]:{WRITTEN}}, which may be the time of the download, so they make nobody late. "
         "Add Moodle's grading worksheet with ARGS=--worksheet=FILE, or accept these dates with ARGS=--trust-dates"
     )
     return [replace(file, date=None) for file in files]
@@ -326,7 +331,7 @@ def _collect(
         if file.problem and file.problem != KEPT_ASIDE:
             told.append(f"{file.path}: {file.problem}")
         if (written := DATE.search(file.base)) and not _agree(written, file.date):
-            date = f"{file.date:%Y-%m-%d %H:%M} UTC" if file.date else "no date"
+            date = f"{file.date:{WRITTEN}}" if file.date else "no date"
             told.append(f"{file.path}: its name contains a date, but the archive's date counts: {date}")
     books = [file for file in files if file.unpacked and is_notebook(file.base)]
     belongs = {file.unpacked: _answers(file, ids) for file in books}
@@ -339,27 +344,27 @@ def _collect(
     by_student = defaultdict(list)
     for file in _told_apart(course, _dated(files, dates, trusted, told), assignment, told):
         by_student[file.student].append(file)
-    students = []
+    found = Collected(assignment, told=told)
+    stated = trusted or dates is not None
     with Gradebook(course.database) as gradebook:
         due = gradebook.find_assignment(assignment).duedate
         for student, theirs in tqdm(sorted(by_student.items()), unit="submission", disable=None):
             theirs = [file for file in theirs if not file.ignored] or [replace(theirs[0], problem=KEPT_ASIDE)]
             chosen, problem = _choose(theirs, belongs, assignment, told)
             try:
-                put = bool(chosen) and _put(course, student, assignment, chosen, due, told)
+                if chosen:
+                    _put(course, student, chosen, due, stated, found)
             except OSError as error:
-                put, chosen, problem = False, [], f"it could not be copied ({error}); collect it by hand"
+                chosen, problem = [], f"it could not be copied ({error}); collect it by hand"
             if problem and problem not in {file.problem for file in theirs}:
                 told.append(f"{student}: {problem}")
-            if put:
-                students.append(student)
-            elif not chosen and not _note(course, student, assignment, problem):
+            if not chosen and not _note(course, student, assignment, problem):
                 continue
             first, _, last = theirs[0].name.rpartition(" ")
             known = {s.id for s in gradebook.students}
             names = {"first_name": first or None, "last_name": last}
             gradebook.update_or_create_student(student, **({} if student in known else names))
-    return Collected(assignment, students, [printable(line) for line in told])
+    return replace(found, told=[printable(line) for line in told])
 
 
 def _agree(written: re.Match, date: datetime | None) -> bool:
@@ -411,7 +416,21 @@ def _note(course: Course, student: str, assignment: str, problem: str) -> bool:
     return True
 
 
-def _put(course: Course, student: str, assignment: str, files: list[File], due: datetime | None, told: list) -> bool:
+def _known_date(folder: Path) -> datetime | None:
+    with contextlib.suppress(ValueError):
+        if known := handed_in_at(folder):
+            return known.replace(tzinfo=UTC)
+    return None
+
+
+def _put(course: Course, student: str, files: list[File], due: datetime | None, stated: bool, found: Collected) -> None:
+    """Puts a student's work in place, or only its date if the work is there already.
+
+    Args:
+        stated: whether the instructor says that these dates count. Otherwise a date that is there stays, since it may
+            have been written by hand.
+    """
+    assignment, told = found.assignment, found.told
     folder = course.path("submitted", student, assignment)
     newest = max(files, key=lambda file: file.age)
     date = newest.date
@@ -419,15 +438,21 @@ def _put(course: Course, student: str, assignment: str, files: list[File], due: 
         date = due.replace(tzinfo=UTC) + timedelta(seconds=1)
         told.append(f"{student}: marked LATE without a date; counted as one second late")
     if folder.exists():
-        there = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file() and path.name != TIMESTAMP}
-        if there == {file.base: file.content for file in files}:
-            return False
-        before = None
-        with contextlib.suppress(ValueError):
-            before = handed_in_at(folder)
-        if before and date and date < before.replace(tzinfo=UTC):
+        there = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+        before = _known_date(folder)
+        # Files put there by hand make it no other work, nor does a file of the learner's with the name of our date.
+        if {file.base: file.content for file in files if file.base != TIMESTAMP}.items() <= there.items():
+            if date and not before:
+                found.dated.append(student)
+            elif date and stated and abs(date - before) >= timedelta(minutes=1):  # a worksheet has no seconds
+                told.append(f"{student}: the same work; its date was {before:{WRITTEN}} and is now {date:{WRITTEN}}")
+            else:
+                return
+            (folder / TIMESTAMP).write_text(f"{date.isoformat()}\n")
+            return
+        if before and date and date < before:
             told.append(f"{student}: the work collected earlier is newer and stays; {newest.path} is left aside")
-            return False
+            return
         number = len(list(course.path("replaced", student).glob(f"{assignment}-*"))) + 1
         aside = course.path("replaced", student, f"{assignment}-{number}")
         aside.parent.mkdir(parents=True, exist_ok=True)
@@ -440,4 +465,4 @@ def _put(course: Course, student: str, assignment: str, files: list[File], due: 
     course.note(assignment, student).unlink(missing_ok=True)
     if date:
         (folder / TIMESTAMP).write_text(f"{date.isoformat()}\n")
-    return True
+    found.students.append(student)

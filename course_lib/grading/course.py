@@ -154,6 +154,11 @@ def shown(path: Path) -> str:
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
 
 
+def counted(number: float, what: str) -> str:
+    """Returns a number with its noun: 1 point, 0.5 points."""
+    return f"{number:g} {what}{'s' * (number != 1)}"
+
+
 # ---- which check belongs to which cell ----
 
 

@@ -61,7 +61,7 @@ def grade_one(course: Course, assignment: str, student: str, seed: int | None = 
     try:
         report |= fingerprint(course, assignment, student)
         try:
-            reasons, record = _autograde(course, assignment, student, seed, report["submission"])
+            reasons, record = _autograde(course, assignment, student, seed, report)
             report["cells"] = record["cells"]
             report["reasons"] = reasons + record["reasons"]
         except Unreadable as error:
@@ -77,15 +77,19 @@ def grade_one(course: Course, assignment: str, student: str, seed: int | None = 
 
 
 def fingerprint(course: Course, assignment: str, student: str) -> dict:
-    """Returns hashes of the submission and of the checks. If both are unchanged, there is nothing to grade."""
+    """Returns hashes of the submission, of its work without the date, and of the checks.
+
+    If all are unchanged, there is nothing to grade. If the work is, points given by hand still hold.
+    """
     folder = course.path("submitted", student, assignment)
-    handed_in = digest([path for path in folder.rglob("*") if is_file(path)], folder)
+    files = [path for path in folder.rglob("*") if is_file(path)]
+    handed_in, work = digest(files, folder), digest([path for path in files if path != folder / TIMESTAMP], folder)
     if (note := course.note(assignment, student)).exists():
         handed_in += digest([note], note.parent)
-    return {"submission": handed_in, "checks": checks_digest(course, assignment)}
+    return {"submission": handed_in, "work": work, "checks": checks_digest(course, assignment)}
 
 
-def _autograde(course: Course, assignment: str, student: str, seed: int, handed_in_now: str) -> tuple[list[str], dict]:
+def _autograde(course: Course, assignment: str, student: str, seed: int, now: dict) -> tuple[list[str], dict]:
     from nbgrader.converters import Autograde
     from nbgrader.coursedir import CourseDirectory
 
@@ -114,7 +118,10 @@ def _autograde(course: Course, assignment: str, student: str, seed: int, handed_
         )
         config.Marking.seed = seed
         before = kept(course, assignment, student)
-        config.SaveMarks.same_work = bool(before) and before.get("submission") == handed_in_now
+        # Reports of an earlier version have no hash of the work alone.
+        config.SaveMarks.same_work = bool(before) and any(
+            before.get(what) == now[what] for what in ("work", "submission")
+        )
         directory = CourseDirectory(config=config)
         if failed := captured(Autograde(coursedir=directory, config=config, force=True)):
             raise RuntimeError(failed)
@@ -144,7 +151,7 @@ def _enter_nothing(course: Course, assignment: str, student: str) -> list[str]:
                 return ["its points are those of an earlier submission"]
         except MissingEntry:
             gradebook.update_or_create_student(student)
-            gradebook.update_or_create_submission(assignment, student, timestamp=time_stamp)
+        gradebook.update_or_create_submission(assignment, student, timestamp=time_stamp)
         for notebook in gradebook.find_submission(assignment, student).notebooks:
             for grade in notebook.grades:
                 grade.auto_score, grade.needs_manual_grade = 0.0, False

@@ -19,11 +19,11 @@ from nbgrader.utils import determine_grade, is_grade, is_solution
 from traitlets import Bool, Integer
 
 from course_lib.checks.engine import Wrong
-from course_lib.grading import courier, examine, inside
+from course_lib.grading import courier, examine, inside, reading
 from course_lib.grading.course import BEGIN, END, exercises, grade_cells, hidden_lines
 from course_lib.grading.judge import judge, seat
 from course_lib.grading.provisioner import ContainedKernelManager
-from course_lib.grading.submission import grade_id, printable, writable
+from course_lib.grading.submission import IMPORT, grade_id, printable, writable
 from course_lib.tools import workbook
 
 LEFT_OUT = "(What hidden tests print is not shown.)\n"
@@ -35,6 +35,7 @@ LONGEST_LINE = 10_000  # characters of an error's message, and of each line of i
 DISPLAYS = {"display_data", "execute_result", "update_display_data"}
 LEAST_OUTPUT = dict.fromkeys(DISPLAYS, 1_000) | {"stream": 100}  # characters that each counts as at least
 CELL_FILE = re.compile(r"\(\d+\.py, line")  # how a SyntaxError names a cell
+REMARK = re.compile(r"#.*\w.*|^[ \t]*[\"'].*", re.MULTILINE)  # a comment, or a line that begins with a text
 NAME = re.compile(r"[A-Za-z_]\w*")
 NO_MEMORY = "MemoryError", "not enough memory", "can't allocate memory"  # how errors of Python, NumPy and torch say it
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -94,12 +95,10 @@ class Marking(Execute):
     def preprocess(self, nb, resources, km=None):
         about = resources["nbgrader"]
         self.folder = Path(self.config.CourseDirectory.root)
-        source = self.folder / "source" / about["assignment"] / f"{about['notebook']}.ipynb"
-        source = nbformat.read(source, as_version=4)
+        file = Path(about["assignment"], f"{about['notebook']}.ipynb")
+        source, release = (nbformat.read(self.folder / step / file, as_version=4) for step in ("source", "release"))
         self.asked = grade_cells(source)
-        given = {"", *(cell.source.strip() for cell in source.cells)}
-        texts = [cell for cell in nb.cells if cell.cell_type != "code" and not grade_id(cell)]
-        has_texts = any(cell.source.strip() not in given for cell in texts)
+        has_texts = _has_texts(nb, [*source.cells, *release.cells])
         self.known = exercises(self.folder)
         seat(self.folder)
         self.drawn = secrets.randbelow(2**31) if self.seed is None else self.seed
@@ -382,6 +381,24 @@ class Marking(Execute):
             content["text"] = content["text"][:room]
             return False
         return size > room and (kind in LEAST_OUTPUT or kind == "error")
+
+
+def _has_texts(notebook, handed_out):
+    """Returns whether a written answer may be outside its own cell.
+
+    It may be in any cell that the learner added, also in a code cell, which is what Jupyter adds. And it may be beside
+    the code of another answer: as a comment, as a text, or as a sentence that Python can't read.
+    """
+    cells = {"", *(cell.source.strip() for cell in handed_out)}
+    remarks = {remark for cell in handed_out for remark in REMARK.findall(cell.source)}
+    for cell in notebook.cells:
+        if not grade_id(cell):
+            if IMPORT.sub("", cell.source).strip() not in cells:
+                return True
+        elif cell.cell_type == "code" and is_solution(cell):
+            if set(REMARK.findall(cell.source)) - remarks or not reading.read(cell.source).is_python:
+                return True
+    return False
 
 
 def _is_unanswered(cell):
