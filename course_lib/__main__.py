@@ -250,7 +250,7 @@ def collect(arguments):
 
     options = parse("collect", arguments, "archive", "names", worksheet=None, trust_dates=False)
     here = Course.here()
-    named = here.find(options.names)[0] if options.names else None
+    named = here.find_one(options.names, "An archive") if options.names else None
     worksheet = Path(options.worksheet) if options.worksheet else None
     found = collect.collect(here, Path(options.archive), named, worksheet, options.trust_dates)
     for line in found.told:
@@ -315,21 +315,15 @@ def feedback(arguments):
 def grades(arguments):
     """[exercise ...] [--into SHEET [--column NAME]]: write points and reasons as CSV, or fill in a platform's sheet"""
     from course_lib.grading import report, returning
-    from course_lib.grading.course import Course, CourseError, shown
+    from course_lib.grading.course import Course, shown
 
     options = parse("grades", arguments, "names", into=None, column="Grade")
     here = Course.here()
-    assignments = here.find(options.names)
     if options.into is None:
-        for assignment in assignments:
+        for assignment in here.find(options.names):
             print(shown(report.write_grades(here, assignment)))
         return
-    if len(assignments) != 1:
-        raise CourseError(
-            f"A sheet holds one assignment, and this would fill in {len(assignments)}: {', '.join(assignments)}. "
-            f"Name one, for example: ARGS='03 --into={options.into}'"
-        )
-    file, told = returning.fill(here, assignments[0], Path(options.into), options.column)
+    file, told = returning.fill(here, here.find_one(options.names, "A sheet"), Path(options.into), options.column)
     print(*told, shown(file), sep="\n")
 
 

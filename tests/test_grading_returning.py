@@ -1,13 +1,16 @@
 """Marks and feedback go back to Moodle and Canvas in the form that they take."""
 
 import csv
+import shutil
 import zipfile
+from pathlib import Path
 
 import made_up_class as made
 import pytest
 
 pytest.importorskip("nbgrader")
 
+from course_lib import __main__ as front_door
 from course_lib.grading import returning
 from course_lib.grading.collect import _read, collect
 from course_lib.grading.course import CourseError
@@ -75,6 +78,31 @@ def test_a_sheet_that_cannot_take_the_points_is_refused(course, tmp_path, text, 
     with pytest.raises(CourseError, match=said):
         filled(course, tmp_path, text)
     assert not course.path("grades").exists()
+
+
+@pytest.mark.parametrize(
+    ("verb", "names", "what"),
+    [
+        ("grades", "", "No assignment is named"),
+        ("grades", "03", "'03' stands for 2 assignments"),
+        ("grades", "03_small 03_small_2", "'03_small 03_small_2' stands for 2 assignments"),
+        ("collect", "03", "'03' stands for 2 assignments"),
+    ],
+)
+def test_where_only_one_assignment_can_be_meant_the_names_are_told(course, tmp_path, monkeypatch, verb, names, what):
+    """A whole name always means one, even if another begins with it."""
+    shutil.copytree(course.path("source", made.NAME), course.path("source", "03_small_2"))
+    course.path("source", "03_small_2", f"{made.NAME}.ipynb").rename(course.source("03_small_2"))
+    monkeypatch.setenv("COURSE_DIRECTORY", str(course.folder))
+    monkeypatch.chdir(tmp_path)
+    Path("sheet.csv").write_text(MOODLE)
+    rest = ["--into=sheet.csv"] if verb == "grades" else []
+    archive = ["all.zip"] if verb == "collect" else []
+    with pytest.raises(CourseError) as raised:
+        front_door.VERBS[verb]([*archive, *names.split(), *rest])
+    _, _, said = str(raised.value).partition(" holds one assignment. ")
+    assert said == f"{what}. Write one of these names in full: 03_small, 03_small_2."
+    front_door.VERBS[verb]([*archive, made.NAME, *rest])
 
 
 def test_the_archive_of_feedback_names_participants_as_moodles_own_does(course):

@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -489,6 +490,26 @@ def test_a_release_that_is_refused_leaves_what_was_handed_out(course, tmp_path):
     assert {file: file.read_bytes() for file in files} == before
     grading.grade_one(course, made.NAME, "ada")
     assert points(course, "ada") == 8
+
+
+def test_what_was_handed_out_by_mistake_can_be_removed(course, tmp_path):
+    """As INSTRUCTORS.md says; what has submissions is not removed."""
+    other = tmp_path / "private" / "01_other.ipynb"
+    nbformat.write(made.source(), other)
+    list(courses.release(course, other.parent, ["01_other"]))
+    made.hand_in(course, "ada", made.answered(course))
+    grading.grade_one(course, made.NAME, "ada")
+    for step in ("source", "release"):
+        shutil.rmtree(course.path(step, "01_other"))
+    environment = {**os.environ, "COURSE_DIRECTORY": str(course.folder), "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-m", "nbgrader", "db", "assignment", "remove"]
+    removed = [
+        subprocess.run([*command, name], cwd=courses.ROOT, env=environment, capture_output=True).returncode
+        for name in ("01_other", made.NAME)
+    ]
+    assert removed == [0, 1] and course.find() == [made.NAME] and points(course, "ada") == 8
+    with Gradebook(course.database) as gradebook:
+        assert [assignment.name for assignment in gradebook.assignments] == [made.NAME]
 
 
 def test_a_private_check_may_not_take_a_name_of_the_course(tmp_path):

@@ -339,7 +339,9 @@ def _collect(
         seen = Counter(name for name in belongs.values() if name)
         if not seen:
             there = printable("\n".join(["", *told]))
-            raise CourseError(f"{archive}: no notebook holds the cells of {', '.join(ids)}; name one: ARGS=03{there}")
+            raise CourseError(
+                f"{archive}: no notebook holds the cells of {', '.join(ids)}; name one: ARGS={min(ids)}{there}"
+            )
         assignment = seen.most_common(1)[0][0]
     by_student = defaultdict(list)
     for file in _told_apart(course, _dated(files, dates, trusted, told), assignment, told):

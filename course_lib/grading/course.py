@@ -134,14 +134,28 @@ class Course:
         return sorted(path.parent.name for path in self.path("source").glob("*/*.ipynb"))
 
     def find(self, names: Sequence[str] = ()) -> list[str]:
-        """Returns the assignments whose names begin with one of `names`, or all if it is empty."""
+        """Returns the assignments that have one of `names` or, if none has, begin with it; or all if it is empty."""
         there = self.assignments()
-        for name in names:
-            if not any(assignment.startswith(name) for assignment in there):
+        found = {name: [name] if name in there else [a for a in there if a.startswith(name)] for name in names}
+        for name, those in found.items():
+            if not those:
                 raise CourseError(f"No assignment begins with {name!r}. There are: {', '.join(there) or 'none'}.")
         if not there:
             raise CourseError("Nothing has been handed out yet. Begin with: make release")
-        return [a for a in there if not names or a.startswith(tuple(names))]
+        return [a for a in there if not names or any(a in those for those in found.values())]
+
+    def find_one(self, names: Sequence[str], holder: str) -> str:
+        """Returns the only assignment that `find` gives. Raises CourseError if there are several.
+
+        Args:
+            holder: what can hold only one, for the message.
+        """
+        found = self.find(names)
+        if len(found) > 1:
+            what = f"{' '.join(names)!r} stands for {len(found)} assignments" if names else "No assignment is named"
+            raise CourseError(f"{holder} holds one assignment. {what}. Write one of these names in full: "
+                              f"{', '.join(found)}.")  # fmt: skip
+        return found[0]
 
 
 def sources() -> Path:
