@@ -298,14 +298,14 @@ def formgrader(arguments):
 def feedback(arguments):
     """[exercise ...]: write a feedback page for each learner, without hidden tests, and a ZIP of them for Moodle"""
     from course_lib.grading import report, returning
-    from course_lib.grading.course import Course, shown
+    from course_lib.grading.course import Course, counted, shown
 
     here = Course.here()
     assignments = here.find(parse("feedback", arguments, "names").names)
     pages, without = report.write_feedback(here, assignments)
     for line in without:
         print(f"no feedback for {line}")
-    print(f"{len(pages)} pages in {shown(here.path('feedback'))}")
+    print(f"{counted(len(pages), 'page')} in {shown(here.path('feedback'))}")
     for assignment in assignments:
         file = returning.archive(here, assignment)
         if file:

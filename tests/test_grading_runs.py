@@ -472,6 +472,26 @@ def test_a_late_penalty_of_the_instructors_own_holds_and_is_a_reason(course):
     assert row["points"] == 0 and row["reason"] == "8 points off, since it was handed in 60 s late"
 
 
+@pytest.mark.parametrize(("penalty", "off"), [(1, "1 point"), (2, "2 points"), (0.5, "0.5 points")])
+def test_reasons_in_the_table_are_told_apart_from_the_marks_within_them(penalty, off, course):
+    with Gradebook(course.database) as gradebook:
+        gradebook.update_or_create_assignment(made.NAME, duedate=datetime(2026, 11, 1))
+    folder = made.hand_in(course, "ada", made.answered(course))
+    (folder / "timestamp.txt").write_text("2026-11-01 00:01:00 UTC")
+    report = grading.grade_one(course, made.NAME, "ada")
+    told = ["words: its cell is empty; a person must read the other cells", "so; much ;for; that"]
+    grading.keep(course, report | {"reasons": told})
+    with Gradebook(course.database) as gradebook:
+        gradebook.find_submission(made.NAME, "ada").notebooks[0].late_submission_penalty = penalty
+        gradebook.db.commit()
+    text = write_grades(course, made.NAME).read_text(encoding="utf-8-sig")
+    (row,) = csv.DictReader(text.splitlines())
+    assert row["reason"] == (
+        f"{off} off, since it was handed in 60 s late | "
+        "words: its cell is empty – a person must read the other cells | so – much – for – that"
+    )
+
+
 def test_a_release_that_is_refused_leaves_what_was_handed_out(course, tmp_path):
     """nbgrader takes no new graded cell once there are submissions; grading goes on as before."""
     made.hand_in(course, "ada", made.answered(course))
@@ -485,7 +505,10 @@ def test_a_release_that_is_refused_leaves_what_was_handed_out(course, tmp_path):
     places = [course.path("source"), course.path("release"), course.folder / "graded.py"]
     files = [file for place in places for file in (place, *place.rglob("*")) if file.is_file()]
     before = {file: file.read_bytes() for file in files}
-    with pytest.raises(courses.CourseError, match=f"{made.NAME}.ipynb: .* What you handed out before stays as it was"):
+    with pytest.raises(
+        courses.CourseError,
+        match=f"{made.NAME}.ipynb: Cannot add .* with it\\. What you handed out before stays as it was",
+    ):
         list(courses.release(course, sources))
     assert {file: file.read_bytes() for file in files} == before
     grading.grade_one(course, made.NAME, "ada")

@@ -366,12 +366,13 @@ def release(course: Course, sources: Path, names: Sequence[str] = (), due: str |
             with Gradebook(course.database) as gradebook:
                 gradebook.update_or_create_assignment(path.stem)
             if failed := captured(GenerateAssignment(coursedir=directory, config=config, force=True)):
-                raise CourseError(f"{path.name}: {failed} What you handed out before stays as it was.")
+                failed = failed.removeprefix("RuntimeError: ").rstrip(".")  # nbgrader's own errors are of this kind
+                raise CourseError(f"{path.name}: {failed}. What you handed out before stays as it was.")
         if deadline:
             with Gradebook(course.database) as gradebook:
                 gradebook.update_or_create_assignment(path.stem, duedate=deadline)
         late = f", due {deadline:%Y-%m-%d %H:%M} UTC" if deadline else ""
-        yield f"{shown(course.path('release', path.stem, path.name))}: {points:g} points{late}"
+        yield f"{shown(course.path('release', path.stem, path.name))}: {counted(points, 'point')}{late}"
 
 
 @contextlib.contextmanager

@@ -2,6 +2,7 @@
 
 import csv
 import html
+import re
 import shutil
 import sys
 from collections.abc import Sequence
@@ -11,25 +12,26 @@ from pathlib import Path
 import nbformat
 from tqdm import tqdm
 
-from course_lib.grading.course import Course, captured
+from course_lib.grading.course import Course, captured, counted
 from course_lib.grading.grade import handed_in, kept
 from course_lib.grading.submission import LONGEST_REASON, is_file, printable
 
 LARGEST_PAGE = 1_000_000  # characters of a notebook's text; showing that many takes half a minute
+BETWEEN = " | "  # between reasons in the table
 LONGEST_REASONS = 10_000  # characters; a cell of a spreadsheet holds 32,767
 HEAD = ["student", "first_name", "last_name", "assignment", "points", "max", "late_seconds", "state", "reason"]
 
 
-def reasons(report: dict | None) -> str:
+def reasons(report: dict | None, between: str = "; ") -> str:
     """Returns all reasons in a report, each once."""
     if report is None:
         return ""
     told = [*report["reasons"], *(reason for cell in report["cells"].values() for reason in cell["reasons"])]
     told = [*dict.fromkeys(reason[:LONGEST_REASON] for reason in told)]
-    room = list(accumulate(len(reason) + 2 for reason in told))
+    room = list(accumulate(len(reason) + len(between) for reason in told))
     shown = sum(length <= LONGEST_REASONS for length in room)
     more = [f"and {len(told) - shown} more, in its report"] if shown < len(told) else []
-    return "; ".join(told[:shown] + more)
+    return between.join(told[:shown] + more)
 
 
 def _differences(submission, report: dict) -> list[str]:
@@ -68,20 +70,21 @@ def table(course: Course, assignment: str) -> list[dict]:
                 "max": maximum,
                 "late_seconds": 0,
                 "state": report["state"] if report else "not graded",
-                "reason": reasons(report),
+                "reason": reasons(report, BETWEEN),
             }
             if submission:
                 row["points"] = max(0.0, submission.score - (submission.late_submission_penalty or 0.0))
                 row["late_seconds"] = round(submission.total_seconds_late)
                 if penalty := submission.late_submission_penalty:
-                    late = f"{penalty:g} points off, since it was handed in {submission.total_seconds_late:.0f} s late"
-                    row["reason"] = "; ".join(filter(None, [late, row["reason"]]))
+                    off = counted(penalty, "point")
+                    late = f"{off} off, since it was handed in {submission.total_seconds_late:.0f} s late"
+                    row["reason"] = BETWEEN.join(filter(None, [late, row["reason"]]))
                 row |= {grade.name: grade.score for notebook in submission.notebooks for grade in notebook.grades}
                 if submission.needs_manual_grade:
                     row["state"] += ", to be read"
                 if report and (told := _differences(submission, report)):
                     row["state"] += ", not as reported"
-                    row["reason"] = "; ".join(filter(None, [*told, row["reason"]]))
+                    row["reason"] = BETWEEN.join(filter(None, [*told, row["reason"]]))
                     tqdm.write(f"{assignment} {name}: {'; '.join(told)}", file=sys.stderr)
             elif name not in handed_in(course, assignment):
                 row |= {"state": "missing", "reason": "nothing was handed in"}
@@ -105,11 +108,11 @@ def write_grades(course: Course, assignment: str) -> Path:
 def _harmless(value: object) -> object:
     """Makes text safe: spreadsheets see no formula, and terminals no control characters.
 
-    Some spreadsheets begin a new cell at a semicolon, so it becomes a comma.
+    Some spreadsheets begin a new cell at a semicolon, so it becomes a dash.
     """
     if not isinstance(value, str):
         return value
-    text = printable(value).replace(";", ",")
+    text = re.sub(r"\s*;\s*", " – ", printable(value))
     return f"'{text}" if value.startswith(("=", "+", "-", "@", "\t")) else text
 
 

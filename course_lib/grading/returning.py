@@ -6,7 +6,7 @@ import zipfile
 from pathlib import Path
 
 from course_lib.files import read_json
-from course_lib.grading.course import Course, CourseError
+from course_lib.grading.course import Course, CourseError, counted
 from course_lib.grading.report import table
 
 
@@ -50,7 +50,7 @@ def fill(course: Course, assignment: str, sheet: Path, column: str = "Grade") ->
         most = row[head.index("Maximum Grade")].replace(",", ".") if "Maximum Grade" in head else ""
         if most and float(most) != mark["max"]:
             raise CourseError(f"{sheet}: Moodle's maximum grade is {float(most):g}, but the assignment has "
-                              f"{mark['max']:g} points. Make them equal, and download it again.")  # fmt: skip
+                              f"{counted(mark['max'], 'point')}. Make them equal, and download it again.")  # fmt: skip
         row[head.index(column)] = f"{mark['points']:g}"
         filled.add(mark["student"])
         if mark["state"] != "graded":
