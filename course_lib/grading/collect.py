@@ -44,6 +44,7 @@ WRITTEN = "%Y-%m-%d %H:%M UTC"
 NOT_A_DATE = datetime(1980, 1, 1)  # what a ZIP has in place of a missing date
 IGNORED = (".ipynb_checkpoints", ".DS_Store")
 KEPT_ASIDE = "holds only hidden files of Jupyter or macOS"
+MOST_NAMED = 3  # folders in one remark; under anonymous marking it is about the whole class
 LONGEST_NAME = 80  # bytes of a folder's or a file's name; systems allow 255
 AT_ONCE = timedelta(minutes=2)  # if an archive's dates are all this close, they are those of the download
 MOST_FILES, LARGEST_WORK = 1_000, 2 * LARGEST  # that one person's work may contain when unpacked
@@ -297,15 +298,27 @@ def _told_apart(course: Course, files: list[File], assignment: str, told: list[s
     kept = course.folder / "collected.json"
     before = read_json(kept)
     folders = before.setdefault(assignment, {})  # by name and number, also from archives collected before
+    taken = {folder for theirs in folders.values() for folder in theirs.values()}
+    numbered = defaultdict(list)  # new folders with a number, by the reason
     for student, number in sorted({(file.student, file.number) for file in files}):
         theirs = folders.setdefault(student, {})
-        namesakes = len({file.number for file in files if file.student == student} | theirs.keys()) > 1
-        if number not in theirs:
-            theirs[number] = student if student and not namesakes else f"{student or 'student'}_{number}"
-            if namesakes:
-                told.append(
-                    f"{theirs[number]}: someone else has this name, so the folder carries the platform's number"
-                )
+        if number in theirs:
+            continue
+        folder, why = student, ""
+        if not student:
+            why = "the name has no letter or digit"
+        elif student in taken or len({file.number for file in files if file.student == student} | theirs.keys()) > 1:
+            why = f"more than one person would have the folder {student}"
+        if why:
+            folder = f"{student or 'student'}_{number}"
+            while folder in taken:  # someone's name ends with this number
+                folder += "_"
+            numbered[why].append(folder)
+        theirs[number] = folder
+        taken.add(folder)
+    for why, those in numbered.items():
+        more = f" and {len(those) - MOST_NAMED} more" if len(those) > MOST_NAMED else ""
+        told.append(f"{', '.join(those[:MOST_NAMED])}{more}: {why}, so the platform's number is added")
     write_json(kept, before)
     return [replace(file, student=folders[file.student][file.number]) for file in files]
 
