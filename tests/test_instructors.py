@@ -12,6 +12,7 @@ from pathlib import Path
 import made_up_class as made
 import nbformat
 import pytest
+import torch
 from bs4 import BeautifulSoup
 
 pytest.importorskip("nbgrader")
@@ -19,7 +20,9 @@ pytest.importorskip("nbgrader")
 from nbgrader.api import Gradebook
 
 from course_lib import __main__ as front_door
+from course_lib.checks.engine import Wrong, examine
 from course_lib.grading import sandbox
+from course_lib.grading.course import exercises
 from course_lib.grading.grade import grade_one
 
 pytestmark = pytest.mark.notebook  # they execute notebooks
@@ -27,6 +30,7 @@ pytestmark = pytest.mark.notebook  # they execute notebooks
 ROOT = Path(__file__).parent.parent
 PAGE = (ROOT / "INSTRUCTORS.md").read_text(encoding="utf-8")
 TIMES_TEMPERATURE = "def softmax_at(scores, mask, temperature):\n    closed = (scores * temperature)"
+TEMPLATE = ROOT / "course_lib" / "data" / "graded"
 ANSWERS = {
     "softmax_at": "def softmax_at(scores, mask, temperature):\n    closed = (scores / temperature)",
     "mat_score": "mat_score = 0.25",
@@ -104,6 +108,30 @@ def test_the_walk_through_prints_what_the_page_says(clone):
         ran = subprocess.run(command, shell=True, cwd=clone, env=environment, capture_output=True, text=True)
         assert ran.returncode == 0, (command, ran.stderr)
         assert ran.stdout.lstrip("\ufeff").replace("\r", "") == wanted, command
+
+
+def test_the_template_says_what_its_checks_accept():
+    """In lesson 3's words, which are true of the template's exercise."""
+    named = "<summary>What the checks pass in, and what they accept</summary>\n\n(.*?\\.)\n"
+    texts = [TEMPLATE / "03_graded.ipynb", ROOT / "notebooks/exercises/03_scaled_dot_product.ipynb"]
+    own, lessons = (
+        re.search(named, "\n".join(cell.source for cell in nbformat.read(file, as_version=4).cells))[1]
+        for file in texts
+    )
+    assert lessons.startswith(own) and "don't change them in place. You may return a tensor, a NumPy array or a" in own
+    asked = exercises(TEMPLATE)["softmax_at"]
+
+    def right(first, second, third):
+        return torch.softmax((first / third).masked_fill(~second, -torch.inf), -1)
+
+    def in_place(scores, mask, temperature):
+        scores /= temperature
+        return right(scores, mask, 1)
+
+    for answer in (right, lambda *given: right(*given).numpy(), lambda *given: right(*given).tolist()):
+        examine(asked, answer)
+    with pytest.raises(Wrong, match="it changes its argument scores in place"):
+        examine(asked, in_place)
 
 
 def options_of(verb, capsys):
