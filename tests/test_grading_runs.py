@@ -172,6 +172,66 @@ def test_what_was_read_stays_read_while_the_work_is_the_same(course):
     assert to_be_read(course) == [] and "Nobody has read this answer yet." not in page.read_text(encoding="utf-8")
 
 
+GROWS = "rows = []\ndef grow():\n    while True:\n        rows.append(bytearray(2**20))\n"
+
+
+def fills_memory_often(course):
+    """The check of the softmax fills it, as do four cells of the learner's own."""
+    notebook = made.answered(course, softmax=f"{GROWS}def masked_softmax(scores, mask):\n    grow()")
+    for name in ("softmax", "sat", "sat", "double"):
+        (place,) = (n for n, cell in enumerate(notebook.cells) if grade_id(cell) == name)
+        notebook.cells.insert(place, made.new_code_cell(f"{GROWS}grow()"))
+    return notebook, [0, 1, 2, 2], "masked_softmax: it raises MemoryError"
+
+
+def fills_memory_before_the_end(course):
+    """The instructor's own test fills it, and a check that is asked again needs a cell after that."""
+    notebook = made.answered(course, sat=None, count=f"{GROWS}def count(words):\n    grow()")
+    notebook.cells.append(made.new_code_cell("cat_score = 1.05"))
+    return notebook, [3, 1, 2, 0], "check_count raised MemoryError; cell 12, further down, has cat_score"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit of memory is one of Linux")
+@pytest.mark.parametrize("submission", [fills_memory_often, fills_memory_before_the_end])
+def test_an_answer_that_fills_memory_costs_no_other_answer(submission, course):
+    notebook, wanted, why = submission(course)
+    made.hand_in(course, "ada", notebook)
+    course = dataclasses.replace(course, memory=2 * 2**30, cell_seconds=60)
+    report = grading.grade_one(course, made.NAME, "ada")
+    assert [cell["points"] for cell in report["cells"].values()] == wanted, report
+    told = [reason for cell in report["cells"].values() for reason in cell["reasons"]]
+    assert sorted(told) == sorted(why.split("; "))
+
+
+def test_a_blank_of_any_form_is_asked_again_and_other_names_are_no_answer(course):
+    """Of the test's names only the answer's count, and the helpers that it uses: not torch, and no plain use of it."""
+    blank = "def {}(x, y=None):\n    {}"
+    notebook = made.answered(
+        course,
+        softmax=blank.format("masked_softmax", "pass"),
+        sat="cat_score = None",
+        double="def double(x):\n    return twice(x)",
+        count=blank.format("count", '"""Counts the words."""'),
+    )
+    more = ["import torch\ntorch.manual_seed(0)\nprint(cat_score, double)", made.SOFTMAX, made.COUNT]
+    notebook.cells += [made.new_code_cell(code) for code in [*more, made.DOUBLE.replace("double", "twice")]]
+    made.hand_in(course, "ada", notebook)
+    report = grading.grade_one(course, made.NAME, "ada")
+    told = {name: (cell["points"], *cell["reasons"]) for name, cell in report["cells"].items()}
+    assert told == {
+        "check_softmax": (3, "cell 13, further down, has masked_softmax"),
+        "check_sat": (0, "cat_score has no answer yet"),
+        "check_double": (2, "cell 15, further down, has twice"),
+        "check_count": (2, "cell 14, further down, has count"),
+    }
+
+
+def test_a_blank_function_is_not_written_yet(course):
+    made.hand_in(course, "ada", made.answered(course, softmax="def masked_softmax(scores, mask):\n    ..."))
+    report = grading.grade_one(course, made.NAME, "ada")
+    assert report["cells"]["check_softmax"]["reasons"] == ["masked_softmax is not written yet"]
+
+
 BLANK = dict.fromkeys(made.RIGHT)
 SENTENCE = "Each is divided by their sum."
 BESIDE = {  # answers that hold the sentence beside their code

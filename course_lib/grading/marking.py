@@ -36,7 +36,6 @@ DISPLAYS = {"display_data", "execute_result", "update_display_data"}
 LEAST_OUTPUT = dict.fromkeys(DISPLAYS, 1_000) | {"stream": 100}  # characters that each counts as at least
 CELL_FILE = re.compile(r"\(\d+\.py, line")  # how a SyntaxError names a cell
 REMARK = re.compile(r"#.*\w.*|^[ \t]*[\"'].*", re.MULTILINE)  # a comment, or a line that begins with a text
-NAME = re.compile(r"[A-Za-z_]\w*")
 NO_MEMORY = "MemoryError", "not enough memory", "can't allocate memory"  # how errors of Python, NumPy and torch say it
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -98,12 +97,16 @@ class Marking(Execute):
         file = Path(about["assignment"], f"{about['notebook']}.ipynb")
         source, release = (nbformat.read(self.folder / step / file, as_version=4) for step in ("source", "release"))
         self.asked = grade_cells(source)
+        answers = [reading.read(cell.source) for cell in source.cells if cell.cell_type == "code" and is_solution(cell)]
+        self.answers = {name for code in answers for name in code.bound - code.imported}  # which learners have to give
         has_texts = _has_texts(nb, [*source.cells, *release.cells])
         self.known = exercises(self.folder)
         seat(self.folder)
         self.drawn = secrets.randbelow(2**31) if self.seed is None else self.seed
         self.until = time.monotonic() + self.submission_seconds
-        self.kernels, self.skipped, self.stopped, self.printed = 1, set(), None, Counter()
+        self.ended, self.skipped, self.stopped, self.printed = 0, set(), None, Counter()
+        self.full = False  # whether the kernel's memory has been filled, which it keeps until it ends
+        self.at_the_end = False  # whether every cell has run
         self.again = []  # cells to grade again at the end, since their answer was blank or missing
         self.settled = {}  # by cell, the results of answers that were neither; the first one counts
         self.overdue = False
@@ -135,39 +138,41 @@ class Marking(Execute):
     def preprocess_cell(self, cell, resources, index):
         if cell.cell_type == "code":
             self._run(cell, index)
-        while index == len(self.nb.cells) - 1 and self.again:  # every cell has run now
+        self.at_the_end = index == len(self.nb.cells) - 1
+        while self.at_the_end and self.again:
             earlier = self.again.pop(0)
-            self._run(self.nb.cells[earlier], earlier, at_the_end=True)
+            self._run(self.nb.cells[earlier], earlier)
         return cell, resources
 
-    def _run(self, cell, index, at_the_end=False):
-        graded = is_grade(cell) and not is_solution(cell)
+    def _run(self, cell, index):
+        graded = _is_test(cell)
         name = cell.metadata.nbgrader["grade_id"] if graded else f"cell {index + 1}"
         self._stop_if_late()
         reasons, share, unanswered = None, 0.0, False
         while reasons is None and not self.stopped:
+            if self.full:
+                self._start_anew(index)
+                continue
             try:
                 if graded:
                     share, reasons, unanswered = self._grade(cell, self.asked[name], index)
                 else:
                     self.execute_cell(cell, index)
                     reasons = self._told(cell, name, index)
-                    full = any(word in reason for reason in reasons for word in NO_MEMORY)
-                    if full and self.kernels <= FRESH_KERNELS:  # the memory is still in use
+                    if self.full:
                         self.skipped.add(index)
-                        self._start_anew(index + 1)
             except (CellTimeoutError, DeadKernelError) as error:
                 if self.begun:
                     reasons = [f"{name} {self._what_ended(error)}"]
                 self._revive(index)  # then again, if an earlier cell had ended the kernel
         if reasons is None:
-            if at_the_end:
+            if self.at_the_end:
                 return
             reasons = [f"{name} was not reached"]
         if graded:
             points = share * self.asked[name].points
-            later = self._made_later(self.asked[name], index) if unanswered or at_the_end else []
-            if later and not at_the_end:
+            later = self._made_later(self.asked[name], index) if unanswered or self.at_the_end else []
+            if later and not self.at_the_end:
                 self.again.append(index)
             self.record["cells"][name] = {"points": points, "max": self.asked[name].points, "reasons": reasons + later}
         elif not self.stopped or reasons[0] != f"{name} was not reached":
@@ -196,14 +201,37 @@ class Marking(Execute):
             return [printable(f"{name} raised {error.ename}{said}")]
         return []
 
+    def _names(self, asked):
+        """Returns the answers that a grade cell is about."""
+        return self.answers & set(reading.NAME.findall(" ".join([asked.own, *(ask.expression for ask in asked.asks)])))
+
+    def _codes(self, begin, end=None):
+        """Yields the number, from 1, of each cell of a learner's code, and what it binds and uses."""
+        for number, cell in enumerate(self.nb.cells[begin:end], start=begin + 1):
+            if cell.cell_type == "code" and not _is_test(cell):
+                yield number, reading.read(cell.source)
+
     def _made_later(self, asked, index):
-        """Returns a reason if a cell after a grade cell has what it asks for: an answer at the end, a moved cell."""
-        asked_for = set(NAME.findall(" ".join([asked.own, *(ask.expression for ask in asked.asks)])))
-        for later, cell in enumerate(self.nb.cells[index + 1 :], start=index + 2):
-            if cell.cell_type == "code" and not is_grade(cell):
-                if names := sorted(asked_for & set(NAME.findall(cell.source))):
-                    return [f"cell {later}, further down, has {' and '.join(names)}"]
+        """Returns a reason if a cell after a grade cell has what it asks for: an answer at the end, a moved cell.
+
+        What it asks for are the answers, and whatever the answers before it use that is nowhere before it.
+        """
+        before = [code for _, code in self._codes(0, index)]
+        wanted = needed = self._names(asked)
+        while more := set().union(*(code.used for code in before if code.bound & needed)) - needed:
+            needed = needed | more
+        wanted = wanted | needed.difference(*(code.bound for code in before))
+        for number, code in self._codes(index + 1):
+            if names := sorted(wanted & code.bound):
+                return [f"cell {number}, further down, has {' and '.join(names)}"]
         return []
+
+    def _has_blank(self, names, index):
+        """Returns whether one of these names was last bound to a blank, such as a function with only `pass`."""
+        blank = set()
+        for _, code in self._codes(0, index):
+            blank = (blank - code.bound) | code.blank
+        return bool(blank & set(names))
 
     def _grade(self, cell, asked, index):
         """Returns the share of a cell's points, the reasons for the lost ones, and whether an answer is missing."""
@@ -212,19 +240,19 @@ class Marking(Execute):
             self.execute_cell(cell, index)
             reasons = self._told(cell, name, index) or self._stripped(asked.own, index)
             earned = (0.0, reasons) if reasons or not asked.points else self._by_output(cell, name, asked.points)
-            return *earned, _is_unanswered(cell)
+            return *earned, self._is_unanswered(cell, asked, index)
         settled, outputs, failed, reasons, lines = self.settled.setdefault(index, {}), [], [], [], []
         if asked.own:
             if asked.own not in settled:
                 ran = self._aside(asked.own, index)
                 own = ran.outputs, self._told(ran, name, index) or self._stripped(asked.own, index)
-                if not _is_unanswered(ran):
+                if not self._is_unanswered(ran, asked, index):
                     settled[asked.own] = own
             outputs, failed = settled.get(asked.own) or own
         try:
             for ask in asked.asks:
                 said = settled.get(ask) or self._said(ask, index)
-                if not said.startswith("○"):
+                if not said.startswith("○") and "it raises NameError" not in said:
                     settled[ask] = said
                 if not said.startswith("✓"):
                     reasons.append(examine.reason(said))
@@ -235,6 +263,13 @@ class Marking(Execute):
         right = len(asked.asks) - len(reasons)
         unanswered = len(settled) < len(asked.asks) + bool(asked.own)
         return 0.0 if failed else right / len(asked.asks), failed + reasons, unanswered
+
+    def _is_unanswered(self, cell, asked, index):
+        """Returns whether the instructor's own tests found a blank or no answer."""
+        errors = [output.ename for output in cell.outputs if output.output_type == "error"]
+        return bool(errors) and (
+            any(name in examine.UNANSWERED for name in errors) or self._has_blank(self._names(asked), index)
+        )
 
     def _stripped(self, source, index):
         """Returns a reason if the kernel ignores asserts, so that the instructor's own tests test nothing."""
@@ -248,10 +283,17 @@ class Marking(Execute):
 
     def _said(self, ask, index):
         """Returns a check's message: it begins with ✓, ✗, or ○ if there is no answer yet."""
+        if self.full:
+            self._start_anew(index)
+        if self.stopped:
+            return f"✗ {ask.name} was not reached"
         try:
             return self._ask(ask, index)
         except Wrong as wrong:
-            return str(wrong)[: examine.LONGEST_REASON]
+            said = str(wrong)[: examine.LONGEST_REASON]
+        if said.startswith("✗") and self._has_blank(reading.NAME.findall(ask.expression), index):
+            return f"○ {ask.name} is not written yet."
+        return said
 
     def _ask(self, ask, index):
         exercise = self.known[ask.name]
@@ -288,23 +330,24 @@ class Marking(Execute):
         self._start_anew(index)
 
     def _start_anew(self, index):
-        """Starts a fresh kernel and runs the cells before this one, without the skipped ones."""
+        """Starts a fresh kernel and runs the cells before this one, at the end all, without the skipped ones."""
+        self.full = False
         while not self.stopped:
             at = index
             try:
-                self.kernels += 1
-                if self.kernels > 1 + FRESH_KERNELS:
+                if self.ended > FRESH_KERNELS:
                     raise RuntimeError
                 self._cleanup_kernel()
                 self.create_kernel_manager()
                 self.start_new_kernel()
                 self.start_new_kernel_client()
-                for at, cell in enumerate(self.nb.cells[:index]):
+                for at, cell in enumerate(self.nb.cells[: None if self.at_the_end else index]):
                     self._stop_if_late()
                     if self.stopped:
                         return
-                    if cell.cell_type == "code" and at not in self.skipped and not is_grade(cell):
+                    if cell.cell_type == "code" and at not in self.skipped and not _is_test(cell):
                         self._aside(cell.source, at)
+                self.full = False  # what a cell fills only when it runs again can't be emptied
                 return
             except (CellTimeoutError, DeadKernelError):
                 self._skip_what_ended(at)
@@ -324,6 +367,7 @@ class Marking(Execute):
             index = self.ran
             self.record["reasons"].append(f"cell {index + 1} ended its kernel")
         self.skipped.add(index)
+        self.ended += 1
 
     def execute_cell(self, cell, cell_index, **options):
         self.begun = False
@@ -336,6 +380,7 @@ class Marking(Execute):
         except Exception as error:  # a forged message can make the client raise anything
             raise GarbledError(str(error)) from error
         self.ran = cell_index
+        self.full = self.full or _fills_memory(ran)
         return ran
 
     def on_cell_executed(self, cell, execute_reply, **about):
@@ -401,9 +446,16 @@ def _has_texts(notebook, handed_out):
     return False
 
 
-def _is_unanswered(cell):
-    """Returns whether the instructor's own tests found a blank or no answer."""
-    return any(output.output_type == "error" and output.ename in examine.UNANSWERED for output in cell.outputs)
+def _is_test(cell):
+    """Returns whether a cell is graded by running it. A code cell that a person grades is an answer."""
+    return is_grade(cell) and not is_solution(cell)
+
+
+def _fills_memory(cell):
+    """Returns whether what a cell ran, or an answer in it, got no more memory. Its error keeps what it took in use."""
+    said = [f"{output.ename}: {output.evalue}" for output in cell.outputs if output.output_type == "error"]
+    said += [output.data.get(courier.MIME, "") for output in cell.outputs if "data" in output]
+    return any(word in text for text in said for word in NO_MEMORY)
 
 
 def _held(kind, content):
