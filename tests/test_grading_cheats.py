@@ -13,6 +13,7 @@ from fractions import Fraction
 from types import CellType, ModuleType, SimpleNamespace
 
 import made_up_class as made
+import numpy as np
 import pytest
 import torch
 from nbformat.v4 import new_output
@@ -247,12 +248,16 @@ def test_answers_to_other_inputs_are_wrong():
         (1, (2, "x")), {(1, 2)}, {(1, 2): 3},
         torch.randn(2, 3), torch.randn(3, 2).t(), torch.randn(2, 3, 4).permute(2, 0, 1), torch.tensor(1.5),
         torch.zeros(0, 3), torch.ones(2, dtype=torch.bool), torch.arange(4), torch.randn(3, dtype=torch.bfloat16),
+        np.ones((2, 3)), np.arange(4)[::-1], np.zeros((0, 2), dtype=np.float32), np.array([True]),
         torch.randn(2).double().requires_grad_(), torch.randn(1, 4).expand(3, 4), torch.randn(6, dtype=torch.complex64),
     ],
     ids=lambda value: type(value).__name__,
 )  # fmt: skip
 def test_plain_data_comes_out_as_it_went_in(value):
     found = courier.unpack(json.loads(json.dumps(courier.pack(value))))
+    if isinstance(value, np.ndarray):
+        assert found.dtype == value.dtype and found.shape == value.shape and (found == value).all()
+        return
     if not isinstance(value, torch.Tensor):
         assert type(found) is type(value) and (found == value or value != value)
         return
@@ -268,10 +273,63 @@ def test_a_number_of_the_standard_library_is_a_number(number):
     assert engine.same(found, number, 0.0)
 
 
+@pytest.mark.parametrize("value", [np.array([0.25]), np.ones((2, 2)), np.float32(0.25), np.array(0.25)])
+def test_numpy_is_told_as_in_the_notebook(value):
+    for name, found in (
+        ("cat_score", {"value": courier.pack(value)}),
+        ("masked_softmax", answer_of(lambda s, m: value)),
+    ):
+        asked = checks.exercises()[name]
+        with pytest.raises(Wrong) as told:
+            examine.judge(asked, json.dumps(found), seed=3)
+        with pytest.raises(Wrong) as here:
+            engine.examine(asked, lambda s, m: value, 3) if name == "masked_softmax" else engine.ask(asked, value)
+        assert examine.reason(told.value) == examine.reason(here.value)
+
+
 def test_a_decimal_comma_is_told_of():
     with pytest.raises(Wrong, match=r"\(1, 5\) is a tuple of 2") as told:
         examine.judge(checks.exercises()["cat_score"], json.dumps({"value": courier.pack((1, 5))}), seed=3)
     assert "Write a decimal with a point" in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ([0.25], "your value is a list; a number is asked for"),
+        ("0.25", "your value is a text; a number is asked for"),
+        ((0, 25), "your value is a tuple of 2; a number is asked for. Write a decimal with a point, not a comma"),
+        ((0.25,), "your value is a tuple of 1; a number is asked for. Write a decimal with a point, not a comma"),
+        (np.array([0.25]), "your value is a NumPy array of shape (1,); a number is asked for"),
+        (torch.tensor([0.25]), "your value is a tensor of shape (1,); a number is asked for"),
+        (object(), "your value is something of type object; a number is asked for"),
+        (0.3, ""),
+        (0.525, ""),  # a misconception, which would tell of the answer
+    ],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
+def test_of_a_hidden_check_a_learner_sees_only_another_kind(value, told):
+    with pytest.raises(Wrong) as wrong:
+        examine.judge(checks.exercises()["cat_score"], json.dumps({"value": courier.pack(value)}), seed=3)
+    assert examine.without_secrets(str(wrong.value)) == f"✗ a hidden check{f': {told}' if told else ''}"
+
+
+def test_of_a_hidden_check_a_learner_sees_neither_length_nor_entries():
+    asked = engine.Question("q", "scaled_dot_product", lambda: [0.1, 0.2, 0.7], (), "lesson 3")
+    for value, told in ((0.7, ": your value is a number; a list is asked for"), ([0.1, 0.2], ""), ([0.1, 0.2, 3], "")):
+        with pytest.raises(Wrong) as wrong:
+            engine.ask(asked, value)
+        assert examine.without_secrets(str(wrong.value)) == f"✗ a hidden check{told}"
+
+
+@pytest.mark.parametrize("value", [3, "x", [], torch.zeros(7), np.zeros(7)], ids=str)
+def test_of_a_hidden_exercise_a_learner_sees_only_whether_it_passed(value):
+    """What a function returns may depend on a hidden input, so not even its kind is told."""
+    for name, asked in checks.exercises().items():
+        if isinstance(asked, Exercise):
+            with pytest.raises(Wrong) as wrong:
+                engine.examine(asked, lambda *_, **__: value, 3)
+            assert examine.without_secrets(str(wrong.value)) == "✗ a hidden check", name
 
 
 @pytest.mark.parametrize("value", [object(), lambda: 1, torch.nn.Linear(2, 2), print])
@@ -393,6 +451,57 @@ def test_feedback_shows_no_prints_of_hidden_tests(source):
     )
     assert "hidden input" not in kept and LEFT_OUT in kept
     assert ("✗ a hidden check" in kept) == ("check(" in source)
+
+
+PYTHONS = """Traceback (most recent call last):
+  File "/work/x/.venv/lib/python3.11/site-packages/IPython/core/interactiveshell.py", line 3823, in run_code
+    exec(code_obj, self.user_global_ns, self.user_ns)
+    ^^^^
+  File "/tmp/learner/ipykernel_2/2263932642.py", line 4, in grow
+    mine()
+  File "/usr/lib/python3.11/json/decoder.py", line 3, in theirs
+    theirs()
+MemoryError
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "<frozen importlib._bootstrap>", line 241, in _call
+MemoryError
+"""
+IPYTHONS = """---------------------------------------------------------------------------
+\x1b[31mMemoryError\x1b[39m                               Traceback (most recent call last)
+\x1b[36mCell\x1b[39m\x1b[36m \x1b[39m\x1b[32mIn[2]\x1b[39m\x1b[32m, line 5\x1b[39m
+\x1b[32m----> \x1b[39m\x1b[32m5\x1b[39m mine()
+
+\x1b[36mFile \x1b[39m\x1b[32m~/work/helper.py:3\x1b[39m, in help()
+\x1b[32m----> \x1b[39m\x1b[32m3\x1b[39m     mine()
+
+\x1b[36mFile \x1b[39m\x1b[32m/work/.venv/lib/python3.11/site-packages/torch/functional.py:42\x1b[39m, in theirs()
+\x1b[32m     41\x1b[39m     theirs()
+\x1b[32m---> \x1b[39m\x1b[32m42\x1b[39m     theirs()
+
+\x1b[31mMemoryError\x1b[39m: too much"""
+
+
+@pytest.mark.parametrize("traceback", [PYTHONS, IPYTHONS])
+def test_feedback_shows_of_a_traceback_only_the_learners_lines(traceback):
+    tested = cell("")
+    tested.outputs = [
+        new_output("error", ename="E", evalue="e", traceback=traceback.split("\n")),
+        new_output("stream", name="stderr", text=traceback),
+    ]
+    error, stream = HideTests().preprocess(made.new_notebook(cells=[tested]), {})[0].cells[0].outputs
+    for text in ("\n".join(error.traceback), stream.text):
+        assert "mine()" in text and "MemoryError" in text and text.count("mine()") == traceback.count("mine()")
+        assert "theirs" not in text and "site-packages" not in text and "exec" not in text and "frozen" not in text
+
+
+def test_what_a_learner_prints_stays_in_the_feedback():
+    tested = cell("")
+    printed = "  File /usr/lib/python3.11/x.py:3\n    theirs()\n"
+    tested.outputs = [new_output("stream", text=printed)]
+    assert HideTests().preprocess(made.new_notebook(cells=[tested]), {})[0].cells[0].outputs[0].text == printed
 
 
 # ---- which check belongs to a cell is read from the instructor's notebook ----

@@ -224,11 +224,16 @@ def test_a_blank_of_any_form_is_asked_again_and_other_names_are_no_answer(course
         "check_double": (2, "cell 15, further down, has twice"),
         "check_count": (2, "cell 14, further down, has count"),
     }
+    (page,), _ = write_feedback(course, [made.NAME])
+    assert "No response." not in page.read_text(encoding="utf-8")  # full marks stand beside some blanks
 
 
 def test_a_blank_function_is_not_written_yet(course):
-    made.hand_in(course, "ada", made.answered(course, softmax="def masked_softmax(scores, mask):\n    ..."))
+    blank = made.answered(course, softmax="def masked_softmax(scores, mask):\n    ...", double=None)
+    made.hand_in(course, "ada", blank)
     report = grading.grade_one(course, made.NAME, "ada")
+    (page,), _ = write_feedback(course, [made.NAME])
+    assert "○ a hidden check: no answer was found" in page.read_text(encoding="utf-8")
     assert report["cells"]["check_softmax"]["reasons"] == ["masked_softmax is not written yet"]
 
 

@@ -51,13 +51,15 @@ def pack(value):
     if isinstance(value, (set, frozenset)):
         return {"set": [pack(item) for item in value]}
     try:
-        return _pack_numbers(float(value) if isinstance(value, (Decimal, Fraction)) else value)
+        return float(value) if isinstance(value, (Decimal, Fraction)) else _pack_numbers(value)
     except Exception:
         return {"other": type(value).__name__}
 
 
 def _pack_numbers(value):
-    tensor = value if isinstance(value, torch.Tensor) else torch.as_tensor(np.asarray(value))
+    tensor = (
+        value if isinstance(value, torch.Tensor) else torch.as_tensor(np.array(value, order="C"))
+    )  # no negative strides
     dense = tensor.detach().cpu()
     # Keep the order of the axes in memory, since some answers work only on contiguous inputs.
     axes = sorted(range(dense.ndim), key=lambda axis: -dense.stride(axis))
@@ -71,6 +73,8 @@ def _pack_numbers(value):
         "axes": [axes.index(axis) for axis in range(dense.ndim)],
         "data": base64.b64encode(flat.view(torch.uint8).numpy().tobytes()).decode() if flat.numel() else "",
     }
+    if tensor is not value:  # messages tell NumPy from tensors
+        packed["numpy"] = "number" if isinstance(value, np.generic) else "array"
     if tensor.requires_grad:
         packed["grad"] = True
     return packed
@@ -101,6 +105,8 @@ def unpack(packed, room=DEEPEST):
         if len(shape) > MOST_AXES or math.prod(max(size, 1) for size in shape) > max(flat.numel(), LARGEST_EMPTY):
             raise ValueError(f"{flat.numel()} numbers cannot fill a tensor of this shape, which has {len(shape)} axes")
         tensor = flat.reshape(shape).permute(packed["axes"])
+        if "numpy" in packed:
+            return tensor.numpy()[()] if packed["numpy"] == "number" else tensor.numpy()
         return tensor.requires_grad_() if packed.get("grad") else tensor
     except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError) as error:
         raise ValueError(f"pack did not make this: {error}") from None

@@ -6,6 +6,7 @@ are compared here. A learner who patches `json`, numpy or the kernel itself spoi
 
 import inspect
 import json
+import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import replace
@@ -29,6 +30,11 @@ from course_lib.grading.submission import LONGEST_REASON, printable
 
 LARGEST_ANSWER = 50_000_000  # characters
 UNANSWERED = "NameError", "NotImplementedError"  # an answer raises these if it hasn't been written yet
+# How the check of a question says that a value is of another kind: the value's, and the kind of the answer.
+OTHER_KIND = re.compile(
+    r"\A✗ [^\n]* is (a [^.\n]*|True or False|something of type [^.\n]*)\.\n"
+    r"  The answer is (a number|a text|a list|True or False)\b"
+)
 MOST_ITEMS = 100_000  # in an answer's lists; each becomes a tensor of its own
 
 
@@ -138,6 +144,21 @@ def _compare(asked: Exercise | Question, wanted: object, text: str, seed: int) -
     count = examine(replayed, _Replies(wanted, outcomes), seed)
     refuse_calls(asked, [name for name in found.get("called", []) if name in asked.banned])
     return count
+
+
+def without_secrets(said: str) -> str:
+    """Returns what a learner may know of a hidden check: whether it passed, found no answer, or another kind.
+
+    The kind is that of the learner's own value. No input and no number of the check is in the line.
+    """
+    if said.startswith("○"):
+        return "○ a hidden check: no answer was found"
+    line = f"{said[:1]} a hidden check"
+    if not (found := OTHER_KIND.search(said)):
+        return line
+    given, wanted = found.groups()
+    comma = ". Write a decimal with a point, not a comma" if (given[:7], wanted) == ("a tuple", "a number") else ""
+    return printable(f"{line}: your value is {given}; {wanted} is asked for{comma}")
 
 
 def reason(said: Wrong | str) -> str:

@@ -38,6 +38,9 @@ CELL_FILE = re.compile(r"\(\d+\.py, line")  # how a SyntaxError names a cell
 REMARK = re.compile(r"#.*\w.*|^[ \t]*[\"'].*", re.MULTILINE)  # a comment, or a line that begins with a text
 NO_MEMORY = "MemoryError", "not enough memory", "can't allocate memory"  # how errors of Python, NumPy and torch say it
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+FRAME = re.compile(r"""\s*File "?(.+?)"?(?:, line |:\d+)""")  # how a traceback names a file, in Python and in IPython
+OF_A_FRAME = re.compile(r"\s|-+>|\d")  # what its other lines begin with
+INSTALLED = re.compile(r"[/\\](site-packages|course_lib|lib[/\\]python[\d.]+)[/\\]|<frozen ")
 
 
 class Blank(ClearSolutions):
@@ -256,7 +259,7 @@ class Marking(Execute):
                     settled[ask] = said
                 if not said.startswith("✓"):
                     reasons.append(examine.reason(said))
-                lines.append(said if not ask.hidden else f"{said[:1]} a hidden check")
+                lines.append(said if not ask.hidden else examine.without_secrets(said))
         finally:
             text = writable("".join(f"{line}\n" for line in lines))
             cell.outputs = [*outputs, new_output("stream", name="stdout", text=text)]
@@ -516,7 +519,8 @@ class SaveMarks(SaveAutoGrades):
 
     def _add_comment(self, cell, resources):
         super()._add_comment(cell, resources)
-        if self.record["has_texts"]:  # the answer may be in another cell, so don't claim that there is none
+        # An answer may be in another cell, so don't claim that there is none. Of code, its check says what is missing.
+        if self.record["has_texts"] or cell.cell_type == "code":
             name = cell.metadata.nbgrader["grade_id"]
             comment = self.gradebook.find_comment(name, self.notebook_id, self.assignment_id, self.student_id)
             comment.auto_comment = None
@@ -535,7 +539,10 @@ class ReadMarks(GetGrades):
 
 
 class HideTests(ClearHiddenTests):
-    """Removes hidden tests from the feedback: their source, and every output that quotes a line of it."""
+    """Removes hidden tests from the feedback: their source, and every output that quotes a line of it.
+
+    Of tracebacks, it removes the lines about installed files, which tell a learner nothing.
+    """
 
     def preprocess(self, nb, resources):
         nb.metadata.pop(RECORD, None)
@@ -564,9 +571,26 @@ class HideTests(ClearHiddenTests):
     def _shown(self, output):
         plain = COLOUR.sub("", "\n".join(_texts(output)))
         if not any(line in plain for line in self.secret):
+            if output.output_type == "error":
+                output.traceback = _without_installed("\n".join(output.traceback)).split("\n")
+            elif output.output_type == "stream" and "Traceback (most recent call last)" in output.text:
+                output.text = _without_installed(output.text)
             return output
         name = f" It raised {output.ename}." if output.output_type == "error" else ""
         return new_output("stream", name="stdout", text=f"(This output quotes a hidden test and is not shown.{name})\n")
+
+
+def _without_installed(traceback):
+    kept, is_installed = [], False
+    for line in traceback.splitlines(keepends=True):
+        plain = COLOUR.sub("", line)
+        if found := FRAME.match(plain):
+            is_installed = bool(INSTALLED.search(found[1]))
+        elif not OF_A_FRAME.match(plain):
+            is_installed = False
+        if not is_installed:
+            kept.append(line)
+    return "".join(kept)
 
 
 def _texts(value):
