@@ -55,7 +55,7 @@ def corpus_bleu(written: Sequence[Sequence[str]], pairs: Sequence[SentencePair])
 
 
 def alignment_error_rate(proposed: Iterable[Iterable[tuple[int, int]]], pairs: Sequence[SentencePair]) -> float:
-    """Computes AER = 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|) over all pairs together (Och & Ney 2003, section 2.2).
+    """Computes `AER = 1 − (|A ∩ S| + |A ∩ P|) / (|A| + |S|)` over all pairs together (Och & Ney 2003, section 2.2).
 
     Args:
         proposed: for each pair a set A of links (target position, source position).

@@ -152,7 +152,7 @@ class RotaryPositions(nn.Module):
 class LinearBiases(nn.Module):
     """Computes the biases of ALiBi, which lower a key's score by m_h for each step between key and query.
 
-    B_nm = −m_h |n − m|, with m_h = 2^(−8h / H) for the heads h = 1 … H if H is a power of two. Otherwise the first
+    `B_nm = −m_h |n − m|`, with m_h = 2^(−8h / H) for the heads h = 1 … H if H is a power of two. Otherwise the first
     heads get the slopes of the next smaller power, and the others get every other slope of the next larger power, as in
     the authors' code. In the paper no query sees later words; here they count like earlier words. Source: Press et al.
     2022, section 3.

@@ -50,7 +50,7 @@ def drive(answer, soft, hard, arriving):
         return None
     kind = value.type() if isinstance(value, torch.Tensor) else type(value).__name__
     if not isinstance(value, torch.Tensor) or value.is_sparse or value.is_complex():
-        raise TypeError(f"your function returns {kind}, and only a tensor of decimal numbers carries a gradient")
+        raise TypeError(f"your function returns {kind}, not a tensor of decimal numbers, so no gradient flows")
     gradient = None
     if value.requires_grad and value.shape == soft.shape:
         (gradient,) = torch.autograd.grad(value, leaf, arriving, allow_unused=True)
