@@ -32,7 +32,7 @@ def work() -> float:
 
 
 def factor() -> float:
-    """Returns how many times as long as the reference this machine takes; it measures about a second, once a day."""
+    """Returns how many times as long as the reference the machine takes; it measures about a second, once a day."""
     file, today = cache_folder() / "speed.json", f"{date.today()}, {platform.node()}, torch {torch.__version__}"
     kept = read_json(file)
     if today not in kept:
@@ -57,7 +57,7 @@ def seconds_here(lesson: str) -> float | None:
 
 
 def announce(lesson: str) -> str | None:
-    """Says in words how many minutes a lesson computes on this machine."""
+    """Says in words how many minutes a lesson computes on the machine."""
     seconds = seconds_here(lesson)
     if seconds is None:
         return None
