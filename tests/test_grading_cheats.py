@@ -115,7 +115,7 @@ def double(x):
     get_ipython().display_pub.publish({{"{courier.MIME}": real({{"outcomes": []}})}})
     return x""",
         },
-        "masked_softmax: the result has the wrong shape (1, 2), not (2, 3); cat_score: True is not right; "
+        "masked_softmax: it returns a list of 1, not a tensor; cat_score: True is not right; "
         "double: the result has the wrong shape (1, 2), not (1, 3); check_count raised ValueError",
     ),
     "a_case_that_is_read_and_a_frame_that_is_searched": (

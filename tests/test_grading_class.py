@@ -129,7 +129,7 @@ NO_NOTEBOOKS = {
     "[]": NO_OBJECT.format("list"),
     "3": NO_OBJECT.format("int"),
     '"cells"': NO_OBJECT.format("str"),
-    json.dumps({"cells": [{"cell_type": "raw"}] * 3_000}): "has 3000 cells; 2000 are read",
+    json.dumps({"cells": [{"cell_type": "raw"}] * 3_000}): "has 3000 cells; at most 2000 are read",
 }
 
 

@@ -30,6 +30,7 @@ from course_lib import __main__ as front_door
 from course_lib.grading import grade as grading
 from course_lib.grading import sandbox
 from course_lib.grading.course import Course
+from course_lib.grading.report import BETWEEN
 
 pytestmark = pytest.mark.notebook  # they execute notebooks
 
@@ -213,7 +214,9 @@ def test_two_workers_write_at_once_the_server_restarts_and_nothing_is_lost(serve
         given = {first: 0.5, second: 0.25}.get(student, 0)
         assert [float(row[cell]) for cell in (*CELLS, "words")] == [*points, given], student
         assert (float(row["points"]), float(row["max"])) == (sum(points) + given, 9), student
-        assert (f"{row['first_name']} {row['last_name']}", row["reason"]) == (name, reason.replace(";", ",")), student
+        assert (f"{row['first_name']} {row['last_name']}", row["reason"]) == (name, reason.replace("; ", BETWEEN)), (
+            student
+        )
         assert row["state"].removesuffix(", to be read") == reports[student]["state"]
         assert (float(row["late_seconds"]) > 0) == (student != "ada_lovelace")
 
