@@ -454,7 +454,7 @@ def test_feedback_shows_no_prints_of_hidden_tests(source):
 
 
 PYTHONS = """Traceback (most recent call last):
-  File "/work/x/.venv/lib/python3.11/site-packages/IPython/core/interactiveshell.py", line 3823, in run_code
+  File "/home/x/.venv/lib/python3.11/site-packages/IPython/core/interactiveshell.py", line 3823, in run_code
     exec(code_obj, self.user_global_ns, self.user_ns)
     ^^^^
   File "/tmp/learner/ipykernel_2/2263932642.py", line 4, in grow
@@ -474,10 +474,10 @@ IPYTHONS = """------------------------------------------------------------------
 \x1b[36mCell\x1b[39m\x1b[36m \x1b[39m\x1b[32mIn[2]\x1b[39m\x1b[32m, line 5\x1b[39m
 \x1b[32m----> \x1b[39m\x1b[32m5\x1b[39m mine()
 
-\x1b[36mFile \x1b[39m\x1b[32m~/work/helper.py:3\x1b[39m, in help()
+\x1b[36mFile \x1b[39m\x1b[32m~/helper.py:3\x1b[39m, in help()
 \x1b[32m----> \x1b[39m\x1b[32m3\x1b[39m     mine()
 
-\x1b[36mFile \x1b[39m\x1b[32m/work/.venv/lib/python3.11/site-packages/torch/functional.py:42\x1b[39m, in theirs()
+\x1b[36mFile \x1b[39m\x1b[32m/home/x/.venv/lib/python3.11/site-packages/torch/functional.py:42\x1b[39m, in theirs()
 \x1b[32m     41\x1b[39m     theirs()
 \x1b[32m---> \x1b[39m\x1b[32m42\x1b[39m     theirs()
 
