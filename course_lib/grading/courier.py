@@ -57,9 +57,8 @@ def pack(value):
 
 
 def _pack_numbers(value):
-    tensor = (
-        value if isinstance(value, torch.Tensor) else torch.as_tensor(np.array(value, order="C"))
-    )  # no negative strides
+    # A copy in C order has no negative strides, which torch refuses.
+    tensor = value if isinstance(value, torch.Tensor) else torch.as_tensor(np.array(value, order="C"))
     dense = tensor.detach().cpu()
     # Keep the order of the axes in memory, since some answers work only on contiguous inputs.
     axes = sorted(range(dense.ndim), key=lambda axis: -dense.stride(axis))

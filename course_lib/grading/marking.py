@@ -416,9 +416,8 @@ class Marking(Execute):
 
     def _too_much(self, kind, content, source):
         """Counts output, and cuts a text to the room that is left. Answers have a limit of their own."""
-        shown = self._display_id_map.get(
-            content.get("transient", {}).get("display_id"), {}
-        )  # the message changes these displays, too
+        # The message also changes the displays of its id.
+        shown = self._display_id_map.get(content.get("transient", {}).get("display_id"), {})
         size = sum(map(len, _texts(content))) + LEAST_OUTPUT.get(kind, 0)
         size *= max(1, sum(map(len, shown.values())))
         most = {source: examine.LARGEST_ANSWER} if source[1] else {source: LARGEST_OUTPUT, "all": LARGEST_OUTPUTS}

@@ -85,11 +85,11 @@ def _bound_by(statement: ast.stmt) -> tuple[set[str], bool]:
 def _stored(statement: ast.stmt) -> set[str]:
     nodes = [*ast.walk(statement)]
     names = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    return names | {(node.asname or node.name) for node in nodes if isinstance(node, ast.alias)}
+    return names | {node.asname or node.name for node in nodes if isinstance(node, ast.alias)}
 
 
 def _is_blank(body: list[ast.stmt]) -> bool:
-    """Whether a body does nothing: pass, ..., a docstring, or a return of nothing."""
+    """Returns whether a body does nothing: pass, ..., a docstring, or a return of nothing."""
     return all(
         isinstance(one, ast.Pass)
         or (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant))

@@ -189,9 +189,8 @@ def put_back(notebook: NotebookNode, source: NotebookNode, release: NotebookNode
                 imports = [line for line in imports if line not in ours[name].source]
                 kept = ""
                 if imports and ours[name].cell_type == "code" and not ours[name].metadata.nbgrader.get("grade"):
-                    behind[name] = new_code_cell(
-                        "\n".join(imports)
-                    )  # a learner took the set-up for a cell of their own
+                    # The learner took the set-up for a cell of their own.
+                    behind[name] = new_code_cell("\n".join(imports))
                     kept = "; the imports added to it are kept"
                 told.insert(0, f"{name} was edited and has been restored{kept}")
                 if ours[name].cell_type != "code":  # an answer may have been typed into its question
