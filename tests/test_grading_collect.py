@@ -15,6 +15,7 @@ from nbgrader.api import Gradebook
 
 from course_lib import __main__ as front_door
 from course_lib.grading import collect as collecting
+from course_lib.grading import sheets
 from course_lib.grading.collect import TIMESTAMP, collect, slug
 from course_lib.grading.course import CourseError
 from course_lib.grading.grade import grade_one
@@ -416,7 +417,7 @@ def test_a_worksheet_that_is_none_is_refused(text, said, tmp_path):
     if text is not None:
         sheet.write_text(text)
     with pytest.raises(CourseError, match=said):
-        collecting.read_worksheet(sheet)
+        sheets.read_worksheet(sheet)
 
 
 def test_what_a_browser_or_an_editor_has_made_of_a_notebook_is_read(course, pack):

@@ -5,7 +5,6 @@ and only logs what it can't read. Here every file of an archive is either collec
 """
 
 import contextlib
-import csv
 import re
 import shutil
 import tempfile
@@ -17,12 +16,12 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path, PurePosixPath
 
-import dateutil.parser
 import nbformat
 from tqdm import tqdm
 
 from course_lib.files import read_json, write_json
 from course_lib.grading.course import Course, CourseError, shown
+from course_lib.grading.sheets import read_worksheet
 from course_lib.grading.submission import (
     LARGEST,
     TIMESTAMP,
@@ -38,7 +37,6 @@ from course_lib.grading.submission import (
 MOODLE = re.compile(r"(?P<name>[^/]+?)_(?P<number>\d+)_assignsubmission_(?:file|onlinetext)_?/?(?P<file>.+)")
 # Canvas: "lovelaceada_LATE_1234_5678_x.ipynb", with the student's number and the upload's, which grows.
 CANVAS = re.compile(r"(?P<name>[^/_]+)_(?P<late>LATE_)?(?P<number>\d+)_(?P<upload>\d+)_(?P<file>.+)")
-SUBMITTED = re.compile(r"submission|abgabe|remise|entrega|consegna|inlever", re.IGNORECASE)  # in a worksheet's header
 DATE = re.compile(r"(20\d\d)-(\d\d)-(\d\d)[-_ T](\d\d)[-:.](\d\d)(?:[-:.](\d\d))?")
 WRITTEN = "%Y-%m-%d %H:%M UTC"
 NOT_A_DATE = datetime(1980, 1, 1)  # what a ZIP has in place of a missing date
@@ -225,40 +223,6 @@ def collect(
     dates = read_worksheet(worksheet) if worksheet else None
     with tempfile.TemporaryDirectory(prefix="course-collect-") as folder:
         return _collect(course, archive, assignment, _Unpacking(Path(folder)), dates, trusted)
-
-
-def read_worksheet(file: Path) -> dict[str, datetime | None]:
-    """Returns when each participant of Moodle's grading worksheet handed in, by number; None means never.
-
-    Raises:
-        CourseError: the file or its column is missing, or a date can't be read.
-    """
-    try:
-        with file.open(encoding="utf-8-sig", newline="") as opened:
-            rows = list(csv.DictReader(opened))
-    except OSError:
-        raise CourseError(f"There is no file {file}.") from None
-    columns = [*rows[0]] if rows else []
-    when = next((column for column in columns if column and SUBMITTED.search(column)), None)
-    if when is None:
-        there = ", ".join(map(str, columns)) or "none"
-        raise CourseError(f"{file}: no column says when work was handed in (columns: {there}). Use Moodle's grading "
-                          "worksheet, which has the column “Last modified (submission)”.")  # fmt: skip
-    dates = {}
-    for row in rows:
-        if number := re.search(r"\d+$", row[columns[0]] or ""):
-            dates[number[0]] = _date(row[when], file)
-    return dates
-
-
-def _date(text: str, file: Path) -> datetime | None:
-    if text.strip() in ("", "-"):
-        return None
-    try:
-        return dateutil.parser.parse(text, dayfirst=True).astimezone(UTC)
-    except (OverflowError, ValueError):
-        raise CourseError(f"{file}: the date {text!r} cannot be read. Set Moodle to English, and download the "
-                          "worksheet again.") from None  # fmt: skip
 
 
 def _unpack(archive: Path, unpacking: _Unpacking, elsewhere: str, told: list[str]) -> Iterator[File]:

@@ -1,13 +1,13 @@
 """Writes marks and feedback in the form that a learning platform accepts."""
 
 import csv
-import re
 import zipfile
 from pathlib import Path
 
 from course_lib.files import read_json
 from course_lib.grading.course import Course, CourseError, counted
 from course_lib.grading.report import table
+from course_lib.grading.sheets import people, read_sheet
 
 
 def _folders(course: Course, assignment: str) -> dict[str, str]:
@@ -19,19 +19,14 @@ def _folders(course: Course, assignment: str) -> dict[str, str]:
 def fill(course: Course, assignment: str, sheet: Path, column: str = "Grade") -> tuple[Path, list[str]]:
     """Writes a copy of Moodle's grading worksheet, or of Canvas's gradebook, with the points in one column.
 
-    If nothing of a person is graded, the row stays as it is. Moodle identifies a person by the number at the end of the
-    first column, Canvas by its column ID.
+    If nothing of a person is graded, the row stays as it is.
 
     Returns: the copy, and a line for everyone whose mark is missing or not final.
     Raises:
         CourseError: the file or the column is missing, nothing was collected with `make collect`, or the platform's
             maximum differs from the assignment's.
     """
-    try:
-        with sheet.open(encoding="utf-8-sig", newline="") as opened:
-            head, *rows = [row for row in csv.reader(opened) if row] or [[]]
-    except OSError:
-        raise CourseError(f"There is no file {sheet}.") from None
+    head, rows = read_sheet(sheet)
     if column not in head:
         there = ", ".join(head) or "none"
         raise CourseError(f"{sheet}: there is no column {column!r} (columns: {there}). Name the column for the points: "
@@ -41,10 +36,9 @@ def fill(course: Course, assignment: str, sheet: Path, column: str = "Grade") ->
         raise CourseError(
             f"{assignment}: nothing was collected from an archive, so no numbers are known. Run make collect first."
         )
-    who, filled, told = head.index("ID") if "ID" in head else 0, set(), []
-    for row in rows:
-        number = re.search(r"\d+$", row[who])
-        mark = graded.get(folders.get(number[0], "")) if number else None
+    filled, told = set(), []
+    for number, row in people(head, rows):
+        mark = graded.get(folders.get(number, ""))
         if mark is None or not mark["state"].startswith("graded"):
             continue
         most = row[head.index("Maximum Grade")].replace(",", ".") if "Maximum Grade" in head else ""
