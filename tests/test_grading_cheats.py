@@ -26,7 +26,8 @@ from course_lib.checks import engine
 from course_lib.checks.engine import Exercise, Wrong
 from course_lib.grading import courier, examine
 from course_lib.grading import course as courses
-from course_lib.grading.marking import LEFT_OUT, HideTests, Marking
+from course_lib.grading.hiding import LEFT_OUT, HideTests
+from course_lib.grading.marking import Marking
 
 WRONG = "def masked_softmax(scores, mask):\n    return {}"
 ZEROS = WRONG.format("torch.zeros_like(scores)")

@@ -28,8 +28,9 @@ from nbgrader.api import Gradebook
 
 from course_lib.grading import course as courses
 from course_lib.grading import grade as grading
-from course_lib.grading import marking, sandbox
+from course_lib.grading import sandbox
 from course_lib.grading.course import Course
+from course_lib.grading.gradebook import has_texts
 from course_lib.grading.report import table, write_feedback, write_grades
 from course_lib.grading.submission import grade_id, put_back
 
@@ -264,7 +265,7 @@ def test_a_written_answer_is_found_in_code(where, course):
     notebook = made.answered(course, words=None, **(BESIDE[name] if kind == "beside code" else {}))
     if kind == "in a cell":
         notebook.cells.append(made.new_code_cell(IN_A_CELL[name]))
-    assert marking._has_texts(notebook, [*made.source().cells, *made.answered(course, **BLANK).cells])
+    assert has_texts(notebook, [*made.source().cells, *made.answered(course, **BLANK).cells])
 
 
 @pytest.mark.parametrize("added", ["", "import re", made.SOFTMAX, "cat_score = ...  # YOUR ANSWER HERE"])
@@ -274,7 +275,7 @@ def test_what_was_handed_out_and_imports_are_no_written_answer(added, course):
     notebook.cells.append(made.new_code_cell(added))
     source = made.source()
     source.cells.append(made.new_code_cell(made.SOFTMAX))
-    assert not marking._has_texts(notebook, [*source.cells, *made.answered(course, **BLANK).cells])
+    assert not has_texts(notebook, [*source.cells, *made.answered(course, **BLANK).cells])
 
 
 def test_a_written_answer_in_a_code_cell_waits_for_a_person(course):

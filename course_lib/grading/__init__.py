@@ -1,6 +1,9 @@
 """Hands out, collects and grades exercises with nbgrader, and gives a reason for every lost point.
 
 It may import `course_lib.tools`, but not the other way round.
+
+Steps of nbgrader are replaced in `hiding` (blanks, and feedback without hidden tests), `marking` (the run of a
+submission) and `gradebook` (its points). Only `marking` imports another of these three.
 """
 
 import sys

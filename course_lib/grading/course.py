@@ -23,6 +23,7 @@ from course_lib.files import ROOT
 
 PRIVATE, CONFIG = "graded.py", "nbgrader_config.py"
 BEGIN, END = "BEGIN HIDDEN TESTS", "END HIDDEN TESTS"
+RECORD = "course"  # key in a graded notebook's metadata that holds how it was graded
 DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}\b")
 
 
@@ -80,7 +81,7 @@ class Course:
 
         An instructor's own settings, in `nbgrader_config.py` in the course's folder, come first. Those below win.
         """
-        c, here, cleaning = Config(), "course_lib.grading.marking", "course_lib.grading.cleaning"
+        c, here = Config(), "course_lib.grading"
         if (self.folder / CONFIG).exists():
             c.merge(PyFileConfigLoader(CONFIG, str(self.folder)).load_config())
         c.CourseDirectory.root = str(self.folder)
@@ -99,32 +100,32 @@ class Course:
             f"{nbgrader}.IncludeHeaderFooter",
             f"{nbgrader}.InstantiateTests",
             f"{nbgrader}.LockCells",
-            f"{here}.Blank",
+            f"{here}.hiding.Blank",
             f"{nbgrader}.ClearOutput",
             f"{nbgrader}.CheckCellMetadata",
             f"{nbgrader}.ComputeChecksums",
             f"{nbgrader}.SaveCells",  # with hidden tests, which the next step removes
-            f"{here}.Visible",
+            f"{here}.hiding.Visible",
             f"{nbgrader}.ClearMarkScheme",
             f"{nbgrader}.ComputeChecksums",
             f"{nbgrader}.CheckCellMetadata",
         ]
         c.Autograde.autograde_preprocessors = [
-            f"{here}.Marking",
+            f"{here}.marking.Marking",
             f"{nbgrader}.LimitOutput",
-            f"{here}.SaveMarks",
+            f"{here}.gradebook.SaveMarks",
             f"{nbgrader}.AssignLatePenalties",
             f"{nbgrader}.CheckCellMetadata",
         ]
         c.GenerateFeedback.preprocessors = [
-            f"{here}.ReadMarks",
-            f"{here}.HideTests",
+            f"{here}.gradebook.ReadMarks",
+            f"{here}.hiding.HideTests",
             "nbconvert.preprocessors.CSSHTMLHeaderPreprocessor",
         ]
-        c.HTMLExporter.preprocessors = [f"{cleaning}.Harmless"]
+        c.HTMLExporter.preprocessors = [f"{here}.cleaning.Harmless"]
         c.HTMLExporter.filters = {
-            "markdown2html": f"{cleaning}.markdown2html",
-            "clean_html": f"{cleaning}.clean",
+            "markdown2html": f"{here}.cleaning.markdown2html",
+            "clean_html": f"{here}.cleaning.clean",
             "highlight_code": "nbconvert.filters.Highlight2HTML",  # whatever language a notebook claims
         }
         return c

@@ -27,7 +27,7 @@ from tqdm import tqdm
 
 from course_lib.files import write_json
 from course_lib.grading import sandbox
-from course_lib.grading.course import Course, CourseError, captured, checks_digest, digest, grade_cells, shown
+from course_lib.grading.course import RECORD, Course, CourseError, captured, checks_digest, digest, grade_cells, shown
 from course_lib.grading.submission import (
     TIMESTAMP,
     Unreadable,
@@ -92,8 +92,6 @@ def fingerprint(course: Course, assignment: str, student: str) -> dict:
 def _autograde(course: Course, assignment: str, student: str, seed: int, now: dict) -> tuple[list[str], dict]:
     from nbgrader.converters import Autograde
     from nbgrader.coursedir import CourseDirectory
-
-    from course_lib.grading.marking import RECORD
 
     folder = course.path("submitted", student, assignment)
     source = nbformat.read(course.source(assignment), as_version=4)

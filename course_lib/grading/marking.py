@@ -1,4 +1,4 @@
-"""Replaces steps of nbgrader: making blanks, running a submission, saving marks, and writing feedback."""
+"""Runs a submission cell by cell in place of nbgrader's own step, and records the points and their reasons."""
 
 import contextlib
 import copy
@@ -7,59 +7,25 @@ import secrets
 import signal
 import threading
 import time
-from collections import Counter
 from pathlib import Path
 
 import nbformat
 from nbclient.client import CellExecutionComplete
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from nbformat.v4 import new_code_cell, new_output
-from nbgrader.preprocessors import ClearHiddenTests, ClearSolutions, Execute, GetGrades, SaveAutoGrades
+from nbgrader.preprocessors import Execute
 from nbgrader.utils import determine_grade, is_grade, is_solution
 from traitlets import Bool, Integer
 
 from course_lib.checks.engine import Wrong
-from course_lib.grading import courier, examine, inside, reading
-from course_lib.grading.course import BEGIN, END, exercises, grade_cells, hidden_lines
+from course_lib.grading import courier, examine, gradebook, inside, messages, reading
+from course_lib.grading.course import RECORD, exercises, grade_cells
 from course_lib.grading.judge import judge, seat
 from course_lib.grading.provisioner import ContainedKernelManager
-from course_lib.grading.submission import IMPORT, grade_id, printable, writable
-from course_lib.tools import workbook
+from course_lib.grading.submission import printable, writable
 
-LEFT_OUT = "(What hidden tests print is not shown.)\n"
-RECORD = "course"  # key in a graded notebook's metadata that holds how it was graded
 FRESH_KERNELS = 2  # how often a submission that ended its kernel gets a new one
-LARGEST_OUTPUT = 1_000_000  # characters of a cell's output that are kept
-LARGEST_OUTPUTS = 20_000_000  # characters of a whole submission's output that are kept
-LONGEST_LINE = 10_000  # characters of an error's message, and of each line of its traceback
-DISPLAYS = {"display_data", "execute_result", "update_display_data"}
-LEAST_OUTPUT = dict.fromkeys(DISPLAYS, 1_000) | {"stream": 100}  # characters that each counts as at least
 CELL_FILE = re.compile(r"\(\d+\.py, line")  # how a SyntaxError names a cell
-REMARK = re.compile(r"#.*\w.*|^[ \t]*[\"'].*", re.MULTILINE)  # a comment, or a line that begins with a text
-NO_MEMORY = "MemoryError", "not enough memory", "can't allocate memory"  # how errors of Python, NumPy and torch say it
-COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-FRAME = re.compile(r"""\s*File "?(.+?)"?(?:, line |:\d+)""")  # how a traceback names a file, in Python and in IPython
-OF_A_FRAME = re.compile(r"\s|-+>|\d")  # what its other lines begin with
-INSTALLED = re.compile(r"[/\\](site-packages|course_lib|lib[/\\]python[\d.]+)[/\\]|<frozen ")
-
-
-class Blank(ClearSolutions):
-    """Puts the workbook's blanks between marks. nbgrader clears a cell without marks and refuses marks elsewhere."""
-
-    def preprocess_cell(self, cell, resources, index):
-        if is_solution(cell) and f"### BEGIN {workbook.SOLUTION}" in cell.source:
-            workbook.clear(cell, workbook.SOLUTION)
-            return cell, resources
-        return super().preprocess_cell(cell, resources, index)
-
-
-class Visible(ClearHiddenTests):
-    """Removes hidden tests as the workbook does. nbgrader would refuse them in a cell that is not graded."""
-
-    def preprocess_cell(self, cell, resources, index):
-        if is_grade(cell):
-            workbook.clear(cell, workbook.HIDDEN_TESTS)
-        return super().preprocess_cell(cell, resources, index)
 
 
 class GarbledError(DeadKernelError):
@@ -102,12 +68,12 @@ class Marking(Execute):
         self.asked = grade_cells(source)
         answers = [reading.read(cell.source) for cell in source.cells if cell.cell_type == "code" and is_solution(cell)]
         self.answers = {name for code in answers for name in code.bound - code.imported}  # which learners have to give
-        has_texts = _has_texts(nb, [*source.cells, *release.cells])
+        has_texts = gradebook.has_texts(nb, [*source.cells, *release.cells])
         self.known = exercises(self.folder)
         seat(self.folder)
         self.drawn = secrets.randbelow(2**31) if self.seed is None else self.seed
         self.until = time.monotonic() + self.submission_seconds
-        self.ended, self.skipped, self.stopped, self.printed = 0, set(), None, Counter()
+        self.ended, self.skipped, self.stopped, self.room = 0, set(), None, messages.Room()
         self.full = False  # whether the kernel's memory has been filled, which it keeps until it ends
         self.at_the_end = False  # whether every cell has run
         self.again = []  # cells to grade again at the end, since their answer was blank or missing
@@ -383,27 +349,29 @@ class Marking(Execute):
         except Exception as error:  # a forged message can make the client raise anything
             raise GarbledError(str(error)) from error
         self.ran = cell_index
-        self.full = self.full or _fills_memory(ran)
+        self.full = self.full or messages.fills_memory(ran)
         return ran
 
     def on_cell_executed(self, cell, execute_reply, **about):
         content = execute_reply["content"]
         if content["status"] == "error":
-            content = {"status": "error", **_held("error", content)}
+            content = {"status": "error", **messages.held("error", content)}
         super().on_cell_executed(cell=cell, execute_reply={**execute_reply, "content": content}, **about)
 
     def process_message(self, msg, cell, cell_index):
         """Keeps what a notebook can hold of a message, and drops excessive output."""
         try:
             kind = msg["msg_type"]
-            content = _held(kind, msg["content"])
+            content = messages.held(kind, msg["content"])
             if content is None:
                 return None
             aside = cell is not self.nb.cells[cell_index]
             if aside:  # code that is in no cell has no display to update
                 content.pop("transient", None)
             answer = aside and courier.MIME in content.get("data", {})
-            if self._too_much(kind, content, (msg["parent_header"].get("msg_id"), answer)):
+            source = msg["parent_header"].get("msg_id"), answer
+            shown = self._display_id_map.get(content.get("transient", {}).get("display_id"), {})
+            if self.room.is_too_much(kind, content, source, sum(map(len, shown.values()))):
                 if kind != "error" or any(output.output_type == "error" for output in cell.outputs):
                     return None
                 content["traceback"] = []
@@ -414,188 +382,7 @@ class Marking(Execute):
             self.log.warning("A message of the kernel was ignored", exc_info=True)
             return None
 
-    def _too_much(self, kind, content, source):
-        """Counts output, and cuts a text to the room that is left. Answers have a limit of their own."""
-        # The message also changes the displays of its id.
-        shown = self._display_id_map.get(content.get("transient", {}).get("display_id"), {})
-        size = sum(map(len, _texts(content))) + LEAST_OUTPUT.get(kind, 0)
-        size *= max(1, sum(map(len, shown.values())))
-        most = {source: examine.LARGEST_ANSWER} if source[1] else {source: LARGEST_OUTPUT, "all": LARGEST_OUTPUTS}
-        room = min(largest - self.printed[name] for name, largest in most.items())
-        for name in most:
-            self.printed[name] += size if name == source else min(size, max(room, 0))
-        if kind == "stream" and room > 0:
-            content["text"] = content["text"][:room]
-            return False
-        return size > room and (kind in LEAST_OUTPUT or kind == "error")
-
-
-def _has_texts(notebook, handed_out):
-    """Returns whether a written answer may be outside its own cell.
-
-    It may be in any cell that the learner added, also in a code cell, which is what Jupyter adds. And it may be beside
-    the code of another answer: as a comment, as a text, or as a sentence that Python can't read.
-    """
-    cells = {"", *(cell.source.strip() for cell in handed_out)}
-    remarks = {remark for cell in handed_out for remark in REMARK.findall(cell.source)}
-    for cell in notebook.cells:
-        if not grade_id(cell):
-            if IMPORT.sub("", cell.source).strip() not in cells:
-                return True
-        elif cell.cell_type == "code" and is_solution(cell):
-            if set(REMARK.findall(cell.source)) - remarks or not reading.read(cell.source).is_python:
-                return True
-    return False
-
 
 def _is_test(cell):
     """Returns whether a cell is graded by running it. A code cell that a person grades is an answer."""
     return is_grade(cell) and not is_solution(cell)
-
-
-def _fills_memory(cell):
-    """Returns whether what a cell ran, or an answer in it, got no more memory. Its error keeps what it took in use."""
-    said = [f"{output.ename}: {output.evalue}" for output in cell.outputs if output.output_type == "error"]
-    said += [output.data.get(courier.MIME, "") for output in cell.outputs if "data" in output]
-    return any(word in text for text in said for word in NO_MEMORY)
-
-
-def _held(kind, content):
-    """Returns the part of a kernel's message that a notebook can hold, or None."""
-    number = content.get("execution_count")
-    count = {"execution_count": number if type(number) is int else None}
-    match kind:
-        case "stream":
-            return {"name": "stderr" if content["name"] == "stderr" else "stdout", "text": writable(content["text"])}
-        case "error":
-            lines = [writable(str(line))[:LONGEST_LINE] for line in content["traceback"][-100:]]
-            said = {name: writable(str(content[name]))[:LONGEST_LINE] for name in ("ename", "evalue")}
-            return {**said, "traceback": lines}
-        case "display_data" | "execute_result" | "update_display_data":
-            about = {
-                writable(mime): {writable(name): writable(str(value)) for name, value in items.items()}
-                for mime, items in (content.get("metadata") or {}).items()
-                if isinstance(items, dict)
-            }
-            data = {writable(mime): writable(text) for mime, text in content["data"].items() if isinstance(text, str)}
-            name = (content.get("transient") or {}).get("display_id")
-            count = count if kind == "execute_result" else {}
-            return {"data": data, "metadata": about, "transient": {"display_id": name}, **count}
-        case "execute_input":
-            return count
-        case "status":
-            return {"execution_state": content["execution_state"]}
-        case "clear_output":
-            return {"wait": bool(content.get("wait"))}
-        case _:  # for example from widgets, which have no page here
-            return None
-
-
-class SaveMarks(SaveAutoGrades):
-    """Writes the results of `Marking` into the gradebook. Points given by hand stay."""
-
-    same_work = Bool(False, help="whether whoever gave points has seen this very work").tag(config=True)
-
-    def preprocess(self, nb, resources):
-        self.record = nb.metadata[RECORD]
-        return super().preprocess(nb, resources)
-
-    def _add_score(self, cell, resources):
-        name = cell.metadata.nbgrader["grade_id"]
-        grade = self.gradebook.find_grade(name, self.notebook_id, self.assignment_id, self.student_id)
-        to_be_read = grade.needs_manual_grade or not self.same_work
-        if name in self.record["cells"]:
-            grade.auto_score = self.record["cells"][name]["points"]
-        else:  # a written answer, which a person reads
-            super()._add_score(cell, resources)
-            if grade.auto_score is not None and self.record["has_texts"]:
-                grade.auto_score = None
-                self.record["reasons"].append(f"{name}: its cell is empty; a person must read the other cells")
-            elif grade.auto_score is not None:
-                self.record["reasons"].append(f"{name}: nothing is written in its cell")
-        grade.needs_manual_grade = to_be_read if grade.manual_score is not None else grade.auto_score is None
-        self.gradebook.db.commit()
-
-    def _add_comment(self, cell, resources):
-        super()._add_comment(cell, resources)
-        # An answer may be in another cell, so don't claim that there is none. Of code, its check says what is missing.
-        if self.record["has_texts"] or cell.cell_type == "code":
-            name = cell.metadata.nbgrader["grade_id"]
-            comment = self.gradebook.find_comment(name, self.notebook_id, self.assignment_id, self.student_id)
-            comment.auto_comment = None
-            self.gradebook.db.commit()
-
-
-class ReadMarks(GetGrades):
-    """Reads marks and comments from the gradebook, and says if nobody has read a written answer yet."""
-
-    def _get_score(self, cell, resources):
-        super()._get_score(cell, resources)
-        about = cell.metadata.nbgrader
-        grade = self.gradebook.find_grade(about.grade_id, self.notebook_id, self.assignment_id, self.student_id)
-        if grade.needs_manual_grade and grade.manual_score is None:
-            about.comment = "\n\n".join(filter(None, ["Nobody has read this answer yet.", about.get("comment")]))
-
-
-class HideTests(ClearHiddenTests):
-    """Removes hidden tests from the feedback: their source, and every output that quotes a line of it.
-
-    Of tracebacks, it removes the lines about installed files, which tell a learner nothing.
-    """
-
-    def preprocess(self, nb, resources):
-        nb.metadata.pop(RECORD, None)
-        self.secret = set()
-        for cell in nb.cells:
-            lines = cell.source.splitlines()
-            own = {lines[number - 1].strip() for number in hidden_lines(cell.source)}
-            self.secret |= {line for line in own if len(line) > 3 and BEGIN not in line and END not in line}
-        return super().preprocess(nb, resources)
-
-    def preprocess_cell(self, cell, resources, index):
-        if cell.cell_type == "code":
-            if hidden_lines(cell.source):
-                cell.outputs = self._without_prints(cell)
-            cell.outputs = [self._shown(output) for output in cell.outputs]
-        return super().preprocess_cell(cell, resources, index)
-
-    def _without_prints(self, cell):
-        """Removes what a test printed, which could show hidden inputs. The grader's own output, the last, stays."""
-        kept = [output for output in cell.outputs if output.output_type == "error"]
-        printed = [output for output in cell.outputs if output.output_type != "error"]
-        said = printed[-1:] if "check(" in cell.source else []
-        left_out = [new_output("stream", name="stdout", text=LEFT_OUT)] if len(printed) > len(said) else []
-        return [*left_out, *kept, *said]
-
-    def _shown(self, output):
-        plain = COLOUR.sub("", "\n".join(_texts(output)))
-        if not any(line in plain for line in self.secret):
-            if output.output_type == "error":
-                output.traceback = _without_installed("\n".join(output.traceback)).split("\n")
-            elif output.output_type == "stream" and "Traceback (most recent call last)" in output.text:
-                output.text = _without_installed(output.text)
-            return output
-        name = f" It raised {output.ename}." if output.output_type == "error" else ""
-        return new_output("stream", name="stdout", text=f"(This output quotes a hidden test and is not shown.{name})\n")
-
-
-def _without_installed(traceback):
-    kept, is_installed = [], False
-    for line in traceback.splitlines(keepends=True):
-        plain = COLOUR.sub("", line)
-        if found := FRAME.match(plain):
-            is_installed = bool(INSTALLED.search(found[1]))
-        elif not OF_A_FRAME.match(plain):
-            is_installed = False
-        if not is_installed:
-            kept.append(line)
-    return "".join(kept)
-
-
-def _texts(value):
-    """Yields every text in nested data."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _texts(item)
