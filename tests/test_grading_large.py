@@ -3,6 +3,8 @@
 make test ARGS="-m large -n0 -s tests/test_grading_large.py"
 """
 
+import dataclasses
+import os
 import shutil
 import signal
 import subprocess
@@ -16,6 +18,7 @@ import pytest
 pytest.importorskip("nbgrader")
 
 from nbgrader.api import Gradebook
+from test_grading_sandbox import ENDS, said
 
 from course_lib.files import ROOT
 from course_lib.grading import grade as grading
@@ -97,6 +100,49 @@ def test_a_class_of_200_is_graded_though_the_run_is_killed(tmp_path):
     with Gradebook(course.database) as gradebook:
         assert len(gradebook.assignment_submissions(made.NAME)) == STUDENTS
     assert grading.missing(course, made.NAME) == []
+
+
+WHERE = """
+import json, os, signal, time
+children = []
+while len(children) < {processes}:
+    children.append(os.fork())
+    while not children[-1]:
+        pass
+began, on = time.monotonic(), set()
+end = time.process_time() + {seconds}
+while time.process_time() < end:
+    for process in [*children, "self"]:
+        with open(f"/proc/{{process}}/stat") as file:
+            on.add(file.read().rpartition(")")[2].split()[36])
+for child in children:
+    os.kill(child, signal.SIGKILL)
+said = [*on], time.monotonic() - began
+"""
+
+
+def graded_after_meeting(fifo, mode, *submission):
+    """Grades in this process once another process has opened the file, too."""
+    with open(fifo, mode):
+        pass
+    return grading.grade_one(*submission)
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one core")
+def test_a_hundred_busy_processes_take_no_core_from_another_submission(tmp_path):
+    course, students = made.make_course(tmp_path), ("busy", "other")
+    for student, processes, seconds in zip(students, (100, 0), (0.1, 3), strict=True):
+        code = WHERE.format(processes=processes, seconds=seconds)
+        made.hand_in(course, student, made.answered(course, sat=code + ENDS))
+    os.mkfifo(tmp_path / "fifo")
+    course = dataclasses.replace(course, cell_seconds=600)
+    with grading.processes(tmp_path, 2) as pool:
+        tasks = ([tmp_path / "fifo"] * 2, "rw", [course] * 2, [made.NAME] * 2, students)
+        reports = [*pool.map(graded_after_meeting, *tasks)]
+    assert [sum(cell["points"] for cell in report["cells"].values()) for report in reports] == [8, 8], reports
+    (busy, _), (other, seconds) = (said(course, student) for student in students)
+    print(f"\nbeside a hundred busy processes, 3 s of work took {seconds:.1f} s")
+    assert len(busy) == len(other) == 1 and busy != other
 
 
 def test_it_is_faster_than_nbgraders_own_command(tmp_path):

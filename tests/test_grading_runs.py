@@ -116,6 +116,30 @@ def test_an_error_of_the_grader_is_told_and_the_batch_goes_on(course, monkeypatc
     assert grading.missing(course, made.NAME) == ["ada"]  # the next run tries once more
 
 
+def cores_after_meeting(fifo, mode):
+    """Of the process that runs this, once another process has opened the file, too."""
+    with open(fifo, mode):
+        return os.sched_getaffinity(0)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux" or len(os.sched_getaffinity(0)) < 2, reason="it needs Linux and two cores")
+def test_each_process_has_a_core_of_its_own(tmp_path):
+    """So a submission's own processes, however many, take no time from the others: kernels stay on that core."""
+    os.mkfifo(tmp_path / "fifo")
+    with grading.processes(tmp_path, 2) as pool:
+        one, other = pool.map(cores_after_meeting, [tmp_path / "fifo"] * 2, "rw")
+    assert len(one) == len(other) == 1 and one != other
+
+
+def test_there_is_a_process_for_each_core_that_this_one_may_use(tmp_path, monkeypatch):
+    """A container may have two cores of a hundred; with more processes, two would share a core."""
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {3, 5}, raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 100)
+    with grading.processes(tmp_path) as pool:
+        assert pool._max_workers == 2
+
+
 def test_what_a_broken_pool_leaves_is_graded_alone(course, monkeypatch):
     made.hand_in(course, "eve", made.answered(course))
     real = grading.processes

@@ -220,7 +220,12 @@ def processes(scratch: Path, number: int | None = None) -> ProcessPoolExecutor:
     """Starts one process per core, each a fresh Python that keeps its temporary files in the scratch folder."""
     context = get_context("spawn")
     started = {"initializer": _begin, "initargs": (str(scratch), context.Value("i", 0))}
-    return ProcessPoolExecutor(number or os.cpu_count(), mp_context=context, **started)
+    return ProcessPoolExecutor(number or len(_cores()), mp_context=context, **started)
+
+
+def _cores() -> list[int]:
+    """Returns the cores that this process may use; in a container they can be fewer than the machine's."""
+    return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [*range(os.cpu_count())]
 
 
 def _begin(scratch: str, begun: Synchronized) -> None:
@@ -233,7 +238,7 @@ def _begin(scratch: str, begun: Synchronized) -> None:
     if hasattr(os, "sched_setaffinity"):  # on Linux
         with begun.get_lock():
             number, begun.value = begun.value, begun.value + 1
-        cores = sorted(os.sched_getaffinity(0))
+        cores = _cores()
         os.sched_setaffinity(0, {cores[number % len(cores)]})
 
     def end_with_parent():
