@@ -312,6 +312,28 @@ def test_a_written_answer_in_a_code_cell_waits_for_a_person(course):
     assert to_be_read(course) == ["words"] and "No response." not in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize(
+    ("words", "waiting", "told"),
+    [
+        (
+            f"1. {SENTENCE}\n2. A mean.",
+            ["why", "words"],
+            ["why: its cell is empty; a person must read the other cells"],
+        ),
+        (None, [], ["words: nothing is written in its cell", "why: nothing is written in its cell"]),
+    ],
+    ids=["two answers in one cell", "no answer"],
+)
+def test_an_empty_cell_waits_for_whoever_reads_another_written_answer(words, waiting, told, tmp_path):
+    course, source = made._course(tmp_path), made.source()
+    source.cells.append(made.new_markdown_cell("It is a mean.", metadata=made.marks("written", "why", 1)))
+    nbformat.write(source, made.write_sources(tmp_path) / f"{made.NAME}.ipynb")
+    list(courses.release(course, tmp_path / "private"))
+    made.hand_in(course, "ada", made.answered(course, words=words))
+    assert grading.grade_one(course, made.NAME, "ada")["reasons"] == told
+    assert to_be_read(course) == waiting
+
+
 @pytest.mark.parametrize("read", [True, False])
 def test_a_date_that_is_written_later_counts_and_what_was_read_stays_read(course, read):
     """For example, Moodle's worksheet says only later who was late."""

@@ -3,7 +3,7 @@
 import re
 
 from nbgrader.preprocessors import GetGrades, SaveAutoGrades
-from nbgrader.utils import is_solution
+from nbgrader.utils import is_grade, is_solution
 from traitlets import Bool
 
 from course_lib.grading import reading
@@ -16,13 +16,13 @@ REMARK = re.compile(r"#.*\w.*|^[ \t]*[\"'].*", re.MULTILINE)  # a comment, or a 
 def has_texts(notebook, handed_out):
     """Returns whether a written answer may be outside its own cell.
 
-    It may be in any cell that the learner added, also in a code cell, which is what Jupyter adds. And it may be beside
-    the code of another answer: as a comment, as a text, or as a sentence that Python can't read.
+    It may be in any cell that the learner added, also in a code cell, which is what Jupyter adds, and in the cell of
+    another written answer. And it may be beside code: as a comment, as a text, or as a sentence that Python can't read.
     """
     cells = {"", *(cell.source.strip() for cell in handed_out)}
     remarks = {remark for cell in handed_out for remark in REMARK.findall(cell.source)}
     for cell in notebook.cells:
-        if not grade_id(cell):
+        if not grade_id(cell) or (is_grade(cell) and is_solution(cell)):  # added, or a written answer
             if IMPORT.sub("", cell.source).strip() not in cells:
                 return True
         elif cell.cell_type == "code" and is_solution(cell):
