@@ -48,11 +48,14 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(items):
     """Runs lessons late and marks their cells, which nbval collects, like other tests that run a notebook.
 
-    The browser comes last, since it uses the models that the lessons have trained. Its longest tests come first.
+    The browser comes last, since it uses the models that the lessons have trained. Its longest tests come first. What
+    needs the built site is slow.
     """
     for item in items:
         if is_cell(item):
             item.add_marker("notebook")
+        elif "built_site" in item.fixturenames:
+            item.add_marker("slow")
     late = "browser", "notebook"
     items.sort(
         key=lambda item: (*(item.get_closest_marker(mark) is not None for mark in late), item.path.stem not in LONG)

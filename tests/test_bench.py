@@ -128,6 +128,7 @@ def test_a_text_written_from_all_words_is_of_the_likeliest_words_and_each_step_r
     bench.assert_likeliest(logits_of, prompt, other)  # where all are equally likely, any will do
 
 
+@pytest.mark.slow
 def test_a_loaded_model_has_a_table_for_each_length(tmp_path):
     from transformers import BertConfig, BertModel
 

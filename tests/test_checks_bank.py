@@ -14,6 +14,7 @@ from course_lib.tools import mutants
 
 for lesson in EXERCISED:
     importlib.import_module(f"wrong_answers.{lesson}")
+pytestmark = pytest.mark.usefixtures("unchecked")  # checking types at each call would double the time
 WRONG = [answer for answer in BANK if answer.says]
 RIGHT = [answer for answer in BANK if not answer.says]
 
@@ -32,7 +33,13 @@ def judge(answer):
 WRITTEN = [asked for asked in exercises().values() if isinstance(asked, Exercise)]
 
 
-@pytest.mark.parametrize("asked", exercises().values(), ids=lambda asked: asked.name)
+@pytest.mark.parametrize(
+    "asked",
+    [
+        pytest.param(asked, id=name, marks=[pytest.mark.slow] if len(asked.misconceptions) >= 20 else [])
+        for name, asked in exercises().items()
+    ],
+)
 def test_a_misconception_is_called_by_its_name(asked):
     assert mutants.confused(asked, [0]) == []
 
@@ -75,7 +82,7 @@ def worn_by_each():
             yield pytest.param(asked, worn, id=f"{asked.name}-{worn}", marks=marks)
 
 
-@pytest.mark.parametrize(("asked", "worn"), worn_by_each())
+@pytest.mark.parametrize(("asked", "worn"), list(worn_by_each()))
 def test_a_misconception_in_disguise_is_called_by_its_name(asked, worn):
     change = partial(partial, dressed, DISGUISES[worn])
     if mutants.told(asked, change(asked.right)) != mutants.PASSED:
@@ -87,7 +94,15 @@ def test_a_misconception_in_disguise_is_called_by_its_name(asked, worn):
 # ---- the bank: answers that were not made from the checks ----
 
 
-@pytest.mark.parametrize("answer", WRONG, ids=name)
+def three_of_each():
+    """`make check` tries three wrong answers to each exercise, `make test` all."""
+    counts = Counter()
+    for answer in WRONG:
+        counts[answer.exercise] += 1
+        yield pytest.param(answer, id=name(answer), marks=[pytest.mark.slow] if counts[answer.exercise] > 3 else [])
+
+
+@pytest.mark.parametrize("answer", list(three_of_each()))
 def test_a_wrong_answer_gets_its_hint(answer):
     with pytest.raises(Wrong) as caught:
         judge(answer)

@@ -299,6 +299,7 @@ def odd_values():
     yield torch.ones(2, dtype=torch.complex64)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_no_odd_value_crashes_the_checker():
     pair = Exercise("pair", "rnn_bottleneck", cases, lambda x: (x, [3, 4]), "lesson 1")

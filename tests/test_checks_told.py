@@ -300,6 +300,7 @@ def shown(tmp_path_factory):
     return notebook
 
 
+@pytest.mark.slow
 def test_a_wrong_answer_is_a_box_and_then_an_error_of_one_line(shown):
     for cell, sign, line in (
         (shown.cells[1], "○", "○ cat_score is still open: Run All stops here."),
@@ -311,6 +312,7 @@ def test_a_wrong_answer_is_a_box_and_then_an_error_of_one_line(shown):
         assert error.evalue == box.data["text/plain"]
 
 
+@pytest.mark.slow
 def test_a_check_that_is_run_before_its_cell_says_which_cell_is_to_be_run(shown):
     for cell, name, heading in ((4, "rnn_step", ", under “One step of a recurrence”"), (5, "rnn_stop", "")):
         box, error = shown.cells[cell].outputs
@@ -323,6 +325,7 @@ def test_a_check_that_is_run_before_its_cell_says_which_cell_is_to_be_run(shown)
     assert len(error.traceback) > 1  # any other is shown as always
 
 
+@pytest.mark.slow
 def test_a_right_answer_is_a_green_box_that_leads_on(shown):
     (box,) = shown.cells[3].outputs
     assert box.data["text/plain"] == "✓ cat_score: right.\n  Next: What *cat* looks at (`cat_weights`)"
@@ -331,6 +334,7 @@ def test_a_right_answer_is_a_green_box_that_leads_on(shown):
     assert 'href="03_scaled_dot_product.ipynb#cell-id=cat-weights-text"' in box.data["text/html"]
 
 
+@pytest.mark.slow
 def test_a_run_of_all_cells_stops_at_a_wrong_answer(tmp_path):
     notebook = new_notebook(cells=[new_code_cell(code) for code in (CELLS[0], CELLS[2], "print('on')")])
     client = NotebookClient(notebook, config=Config(lessons.ENCRYPTED), resources={"metadata": {"path": str(tmp_path)}})
@@ -339,6 +343,7 @@ def test_a_run_of_all_cells_stops_at_a_wrong_answer(tmp_path):
     assert notebook.cells[2].outputs == []
 
 
+@pytest.mark.slow
 def test_on_a_page_it_is_no_alarm_either(shown):
     page, _ = HTMLExporter().from_notebook_node(shown)
     assert page.count('class="am-check"') == 5 and page.count("<style>.jp-OutputArea-child:has(.am-check)+") == 4

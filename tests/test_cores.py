@@ -160,6 +160,7 @@ def test_tiles_serve_padded_sentences_too():
     assert_close(model(words, mask)[0], model(words, mask, need_weights=True)[0])
 
 
+@pytest.mark.slow
 @torch.no_grad()
 def test_a_window_reaches_one_window_further_with_every_layer():
     torch.manual_seed(0)

@@ -64,37 +64,45 @@ def full():
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_the_corpus_is_the_same_on_every_machine_whatever_the_course_seed(full):
     assert full["fingerprint"] == "c41e72e92ca1adfc"
 
 
+@pytest.mark.slow
 def test_there_are_fifteen_thousand_different_pairs(full):
     assert full["train"] == full["different"] == 15_000
 
 
+@pytest.mark.slow
 def test_no_held_out_sentence_occurs_in_training(full):
     assert full["leaked"] == []
     assert full["held out"] == full["validation"] + sum(full["test"])
 
 
+@pytest.mark.slow
 def test_each_bucket_has_five_hundred_test_sentences(full):
     assert full["test"] == [500] * len(BUCKETS) and full["validation"] == 500
 
 
+@pytest.mark.slow
 def test_training_has_all_lengths_from_3_to_20(full):
     assert full["lengths"] == list(range(3, 21))
 
 
+@pytest.mark.slow
 def test_the_vocabularies_are_small_and_cover_what_is_held_out(full):
     assert all(60 <= size - len(SPECIALS) <= 120 for size in full["vocabularies"])
     assert full["unknown"] == []
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_corpus_and_another_seed_another(full):
     first, again, other = full["small"]
     assert first == again != other
 
 
+@pytest.mark.slow
 def test_a_smaller_corpus_is_the_beginning_of_a_larger_one(full):
     assert full["beginning"]
 

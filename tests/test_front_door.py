@@ -117,6 +117,7 @@ def running_lab(tmp_path_factory):
         yield lab.address, lab.log
 
 
+@pytest.mark.slow
 def test_lab_answers_on_the_start_page_and_prints_little_else(running_lab):
     address, log = running_lab
     assert urllib.request.urlopen(address, timeout=30).status == 200
@@ -139,6 +140,7 @@ def test_kernels_of_the_lab_are_encrypted_and_do_not_complain(tmp_path):
     assert "without encryption" not in lab.log.read_text()
 
 
+@pytest.mark.slow
 def test_lab_settings_are_in_force(running_lab):
     address, _ = running_lab
     base, token = address.split("/lab")[0], address.split("?")[1]
@@ -205,6 +207,7 @@ def test_a_lesson_is_executed_where_it_lies_and_saved_without_noise(tmp_path):
     assert re.fullmatch(r"3\.\d+", saved.metadata.language_info.version)
 
 
+@pytest.mark.slow
 def test_the_widgets_of_a_lesson_are_saved_and_a_new_run_gives_the_same_file(tmp_path):
     path = lesson(tmp_path, "import ipywidgets; ipywidgets.IntSlider(value=7)")
     texts = []
@@ -217,6 +220,7 @@ def test_the_widgets_of_a_lesson_are_saved_and_a_new_run_gives_the_same_file(tmp
     assert state[view["model_id"]]["state"]["value"] == 7
 
 
+@pytest.mark.slow
 def test_a_lesson_runs_in_a_kernel_that_is_encrypted_and_does_not_complain(tmp_path, capfd):
     source = "from ipykernel.kernelapp import IPKernelApp; print(IPKernelApp.instance().curve_publickey)"
     (cell,) = lessons.execute(lesson(tmp_path, source), os.environ).cells
@@ -224,6 +228,7 @@ def test_a_lesson_runs_in_a_kernel_that_is_encrypted_and_does_not_complain(tmp_p
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.slow
 def test_a_lesson_that_raises_is_not_saved(tmp_path, monkeypatch):
     path = lesson(tmp_path, "print('fine')", "1 / 0")
     before = path.read_bytes()

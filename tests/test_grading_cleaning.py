@@ -294,6 +294,7 @@ cat_score = 1.05"""
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", ["<div>" * 9_999, "<table>" * 20_000, "<b></i>" * 5_000, "<!--" * 9_999, "&" * 100_000]
 )
@@ -303,6 +304,7 @@ def test_cleaning_ends(text):
     assert time.process_time() - started < 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text", ["\\begin{a}", "\\\\(", "$", "\\begin{a}\n", "`", "[", "**", "<!--", "|a|\n|-|\n", "> "]
 )

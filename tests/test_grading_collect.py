@@ -54,6 +54,7 @@ def collected(course, student):
     return sorted(path.name for path in folder.iterdir())
 
 
+@pytest.mark.slow
 def test_moodle_in_folders_with_accents_nested_files_and_a_name_of_their_own(course, pack):
     found = pack(
         (MOODLE.format(name="José Núñez", number=12, file=BOOK), work(course), (2026, 10, 30, 22, 0, 0)),
@@ -420,6 +421,7 @@ def test_a_worksheet_that_is_none_is_refused(text, said, tmp_path):
         sheets.read_worksheet(sheet)
 
 
+@pytest.mark.slow
 def test_what_a_browser_or_an_editor_has_made_of_a_notebook_is_read(course, pack):
     text = work(course)
     found = pack(

@@ -131,6 +131,7 @@ ANY = st.recursive(  # JSON; its keys are often those of an answer
 DRAWS = st.randoms(use_true_random=False)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=1_000 * judging.SECONDS)
 @given(st.sampled_from(sorted(checks.exercises())), DRAWS | ANY)
 def test_any_answer_is_equal_or_wrong(name, content):

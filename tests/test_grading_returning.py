@@ -44,6 +44,7 @@ def filled(course, tmp_path, text, **column):
         return list(csv.DictReader(opened)), told
 
 
+@pytest.mark.slow
 def test_moodles_worksheet_gets_the_points_and_keeps_all_else(course, tmp_path):
     text = MOODLE + "".join(f'Participant {n},"Last, First",s,,9.00,-,"a ""b"""\n' for n in (11, 12, 13, 14, 99))
     rows, told = filled(course, tmp_path, text)

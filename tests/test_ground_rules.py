@@ -65,6 +65,7 @@ def test_a_worker_process_reaches_no_other_host():
         side_by_side({"leave": connect})
 
 
+@pytest.mark.slow
 def test_a_kernel_reaches_no_other_host():
     manager, client = start_new_kernel(kernel_name="python3", transport_encryption="auto")
     try:

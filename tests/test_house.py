@@ -131,5 +131,6 @@ print(json.dumps(sorted({{name.partition(".")[0] for name in sys.modules}} - bef
 """
 
 
+@pytest.mark.slow
 def test_the_library_loads_little_beside_torch():
     assert fresh(BESIDE_TORCH) == ["cloudpickle", "course_lib", "jaxtyping"]

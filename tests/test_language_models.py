@@ -230,6 +230,7 @@ def test_what_cannot_be_gone_on_with_is_refused(prompts, limit, error, said):
 # ---- training ----
 
 
+@pytest.mark.slow
 @each_kind
 def test_a_few_steps_of_training_lower_the_loss(kind):
     text = python_reference().train[:20_000]

@@ -89,6 +89,7 @@ def ours(llama, sets):
     return model.eval()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sets", [1, 2, 4])
 @torch.no_grad()
 def test_the_parts_of_this_course_make_llama(sets):

@@ -48,6 +48,7 @@ def test_each_mutant_is_another_source_and_none_is_the_solution():
     assert all(mutant.source != source for mutant in found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "notebook", sweep(lessons.find(folder="exercises"), "03_scaled_dot_product", named=lambda path: path.stem)
 )
@@ -71,6 +72,7 @@ def test_a_mutant_that_never_ends_is_told_as_such(monkeypatch):
 # ---- misconceptions against each other, and two at once ----
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sweep(exercises(), "turned", "merged"))
 def test_each_misconception_is_called_by_its_own_name(name):
     assert mutants.confused(exercises()[name]) == []
@@ -87,6 +89,7 @@ def test_what_an_exercise_called_alike_knows_is_named_here_by_what_is_true():
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sweep(["merged", "weight_at", "dropped"], "merged"))
 def test_two_changes_at_once_are_told_as_one_of_the_two(name):
     notebook = next(path for path in lessons.find(folder="exercises") if exercises()[name].lesson in path.stem)

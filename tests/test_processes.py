@@ -97,6 +97,7 @@ def fail():
     raise LookupError("no such word: 'chiken'")
 
 
+@pytest.mark.slow
 def test_a_jobs_exception_arrives_at_once_and_leaves_no_process():
     started = time.monotonic()
     with pytest.raises(LookupError, match="no such word: 'chiken'"):
@@ -107,6 +108,7 @@ def test_a_jobs_exception_arrives_at_once_and_leaves_no_process():
     assert side_by_side({"next": partial(wait_and_return, 0, 7)})["next"][0] == 7
 
 
+@pytest.mark.slow
 def test_an_interrupt_leaves_no_process():
     def interrupt(*_):
         raise KeyboardInterrupt
@@ -148,6 +150,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no way to ask whether a process is there")
 def test_a_killed_parent_leaves_no_process(tmp_path):
     script = tmp_path / "killed.py"

@@ -174,6 +174,7 @@ def test_pips_lines_become_one_that_says_how_far_it_is(lines, said):
 SLOW = "import time; print('one', flush=True); time.sleep(1.5); print('two', flush=True); time.sleep(1.5)"
 
 
+@pytest.mark.slow
 def test_an_installation_is_never_silent(monkeypatch, capsys):
     monkeypatch.setattr(environment, "BETWEEN_LINES", 0)
     environment.watched(["-c", SLOW], lambda said: " and ".join(said))
@@ -181,6 +182,7 @@ def test_an_installation_is_never_silent(monkeypatch, capsys):
     assert len(lines) > 2 and re.fullmatch(r"  one and two \(\d+ s\)", lines[-1])
 
 
+@pytest.mark.slow
 def test_in_a_terminal_one_line_is_replaced_and_goes_at_the_end(monkeypatch, capsys):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     environment.watched(["-c", SLOW], lambda said: " and ".join(said))

@@ -46,6 +46,7 @@ def the_original(name):
 # ---- lessons ----
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_lesson_is_there_without_its_notes(source, name):
     wanted = [cell.id for cell in the_original(name).cells if lessons.slide_type(cell) != "notes"]
@@ -55,6 +56,7 @@ def test_a_lesson_is_there_without_its_notes(source, name):
     assert notes and not notes & set(shown)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_cell_can_be_linked_to_and_is_folded_as_in_the_lesson(source, name):
     cells = read(source, name).cells
@@ -64,6 +66,7 @@ def test_every_cell_can_be_linked_to_and_is_folded_as_in_the_lesson(source, name
             assert lessons.is_folded(cell) == ("hide-input" in cell.metadata.get("tags", []))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_lesson_begins_with_its_question_and_an_explorer(source, name):
     title, caption, explorer, rest, *others = read(source, name).cells
@@ -81,6 +84,7 @@ def test_a_lesson_without_an_opening_begins_with_its_question():
     assert [cell.source for cell in notebook.cells] == ["# Title\n\n**Why?**", "[Exercises](a.ipynb)\n\nText.", "1"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_picture_says_what_is_to_be_seen(source, name):
     pictures = 0
@@ -107,6 +111,7 @@ def test_a_picture_that_says_nothing_is_refused():
         site.dress(nbformat.v4.new_code_cell("", outputs=[output]))
 
 
+@pytest.mark.slow
 def test_exercises_are_there_without_solutions_and_say_how_they_are_done(source):
     for path in (lessons.NOTEBOOKS / "exercises").glob("*.ipynb"):
         notebook = read(source, f"exercises/{path.stem}")
@@ -163,6 +168,7 @@ def test_a_dead_link_is_seen(tmp_path, dead):
 # ---- the first page ----
 
 
+@pytest.mark.slow
 def test_the_first_page_has_every_lesson_with_its_picture(source):
     page = (source / "index.md").read_text(encoding="utf-8")
     for name in NAMES:
@@ -199,6 +205,7 @@ def test_launch_buttons_lead_to_the_lesson(monkeypatch):
     assert hub == f"[Start in JupyterHub](https://hub.example/hub/user-redirect/lab/tree/course/{path})"
 
 
+@pytest.mark.slow
 def test_the_reference_has_every_module_in_its_layer(source):
     page = (source / "api" / "index.md").read_text(encoding="utf-8")
     layers = dict(re.findall(r"^## (.+)\n\n```{toctree}\n((?:[a-z_]+\n)+)```$", page, re.MULTILINE))
@@ -210,6 +217,7 @@ def test_the_reference_has_every_module_in_its_layer(source):
 # ---- what others show of a link ----
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["index", "claims", *NAMES])
 def test_a_shared_picture_has_the_size_that_is_asked_for(source, name):
     file = source / "_static" / "share" / f"{name}.png"
@@ -244,6 +252,7 @@ LESSON = {
 }
 
 
+@pytest.mark.slow
 def test_a_page_tells_its_title_its_first_words_and_its_picture(source, monkeypatch):
     monkeypatch.delenv(site.ADDRESS, raising=False)
     tags = told(LESSON)
@@ -254,6 +263,7 @@ def test_a_page_tells_its_title_its_first_words_and_its_picture(source, monkeypa
     assert told({"pagename": "search"})["og:description"] == site.SENTENCE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", ["https://a.org/b", "https://a.org/b/"])
 def test_where_the_address_is_known_the_picture_has_a_whole_one(source, monkeypatch, base):
     monkeypatch.setenv(site.ADDRESS, base)
@@ -261,6 +271,7 @@ def test_where_the_address_is_known_the_picture_has_a_whole_one(source, monkeypa
     assert told(LESSON)["og:url"] == "https://a.org/b/notebooks/01_rnn_bottleneck.html"
 
 
+@pytest.mark.slow
 def test_a_long_text_is_cut_between_words(source):
     text = told(LESSON | {"body": f"<p>{'word ' * 100}</p>"})["og:description"]
     assert 150 < len(text) <= 200 and text.endswith("word …")
@@ -395,6 +406,7 @@ def markdown_of(file):
         yield from (o.data["text/markdown"] for o in cell.get("outputs", []) if "text/markdown" in o.get("data", {}))
 
 
+@pytest.mark.slow
 @pytest.mark.notebook
 def test_every_table_is_one_on_its_page(source, built_site):
     """Also a table that a cell has shown, which is Markdown, too."""

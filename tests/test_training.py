@@ -63,6 +63,7 @@ def equal(one, two):
 # ---- the seed ----
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_weights_and_another_seed_others(build, tiny, tmp_path, monkeypatch):
     models, losses = [], []
     for number, seed in enumerate((1, 1, 2)):
@@ -104,6 +105,7 @@ def test_the_loss_goes_down_and_the_history_tells_it(build, tiny):
     assert not model.training
 
 
+@pytest.mark.slow
 def test_a_translator_with_attention_learns_too(tiny, build):
     _, history = fit(partial(build, attention=AdditiveScore), tiny, epochs=2, learning_rate=1e-2)
     assert history.loss[-1] < history.loss[0] - 0.3
@@ -139,6 +141,7 @@ def test_padding_of_targets_is_no_part_of_the_loss(build, tiny, tmp_path, monkey
     assert history.loss == [pytest.approx(total / count, rel=1e-5)]
 
 
+@pytest.mark.slow
 def test_a_transformer_learns_through_the_same_door(tiny):
     sizes = len(tiny.source_vocabulary), len(tiny.target_vocabulary)
     build = partial(Transformer, *sizes, model_size=16, heads=2, layers=1, feed_forward_size=16)

@@ -1001,6 +1001,7 @@ def test_heads_that_do_not_divide_and_an_odd_size_are_refused():
 # ---- with the rest of the library ----
 
 
+@pytest.mark.slow
 def test_training_decoding_and_metrics_use_it_as_they_use_the_recurrent_one(tiny):
     sizes = len(tiny.source_vocabulary), len(tiny.target_vocabulary)
     build = partial(Transformer, *sizes, model_size=16, heads=2, layers=1, feed_forward_size=32, dropout=0.1)

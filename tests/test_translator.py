@@ -13,6 +13,7 @@ from course_lib.widgets import Translator
 from course_lib.widgets.translator import MODELS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_rounded_weights_change_no_translation_of_a_trained_length(name):
     corpus = toy_french()
@@ -23,6 +24,7 @@ def test_rounded_weights_change_no_translation_of_a_trained_length(name):
     assert rounded == [written.tokens for written in decoding.greedy(model, corpus, sentences)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_a_script_has_all_that_the_page_needs_and_is_small(name):
     corpus = toy_french()
@@ -37,6 +39,7 @@ def test_a_script_has_all_that_the_page_needs_and_is_small(name):
     assert numbers == sum(parameter.numel() for parameter in MODELS[name].load().parameters())
 
 
+@pytest.mark.slow
 def test_a_script_is_written_once_and_again_when_it_is_of_other_weights(tmp_path, monkeypatch):
     monkeypatch.setattr(web, "SCRIPTS", tmp_path / "models")
     web.write_models()
@@ -50,6 +53,7 @@ def test_a_script_is_written_once_and_again_when_it_is_of_other_weights(tmp_path
     assert file.read_text(encoding="utf-8") == whole
 
 
+@pytest.mark.slow
 def test_its_picture_says_what_it_writes():
     shown = Translator("trained_transformer", ["the black cat"])
     assert "the black cat becomes le chat noir" in shown.still()

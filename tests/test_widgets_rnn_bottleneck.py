@@ -14,6 +14,7 @@ from course_lib import widgets
 WORDS = tuple("the a black small cat dog bird runs sees and".split())
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(WORDS), min_size=1, max_size=6))
 def test_with_numbers_enough_a_sentence_comes_back_whole(sentence):
     state, read = widgets.remember(sentence, WORDS, 512)

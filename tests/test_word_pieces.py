@@ -55,6 +55,7 @@ def as_of_old(sign):
     return unicodedata.category(sign) == unicodedata.ucd_3_2_0.category(sign)
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(st.text(st.characters(exclude_categories=["Cs"]).filter(as_of_old), max_size=40))
 def test_pieces_of_any_text_are_those_of_the_package(text):

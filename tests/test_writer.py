@@ -12,6 +12,7 @@ from course_lib.widgets import Writer
 from course_lib.widgets.writer import LONGEST, MODEL, vocabulary
 
 
+@pytest.mark.slow
 def test_rounded_weights_predict_as_well_and_are_those_of_the_vocabulary():
     model, text = MODEL.load(), texts.python_reference().validation[:8_000]
     rounded = bits_per_character(model, text, vocabulary())
