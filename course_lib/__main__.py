@@ -99,6 +99,8 @@ def ruff_and_pytest(arguments):
     commands = [["ruff", "check"], ["ruff", "format", "--check"], ["pytest", *arguments]]
     with clean_run(COURSE_MODE="strict") as environment:
         codes = [subprocess.run([sys.executable, "-m", *c], env=environment).returncode for c in commands]
+    if any(codes[:2]):
+        print("ruff found something: see the first lines. `make format` mends most of it.")
     return next(filter(None, codes), 0)
 
 

@@ -68,6 +68,13 @@ def test_checks_are_strict_and_end_with_the_first_failure(verb, lessons_too, mar
     assert [value for option, value in pairwise(options) if option == "-m"] == marks
 
 
+def test_what_ruff_found_is_told_after_the_tests_too(monkeypatch, capsys):
+    codes = iter([1, 0, 0])
+    monkeypatch.setattr(front_door.subprocess, "run", lambda *given, **named: SimpleNamespace(returncode=next(codes)))
+    assert front_door.check([]) == 1
+    assert capsys.readouterr().out.startswith("ruff found something: see the first lines.")
+
+
 @pytest.fixture(autouse=True)
 def seconds_of_trials_are_not_kept(tmp_path, monkeypatch):
     monkeypatch.setattr(speed, "MINUTES", tmp_path / "minutes.json")

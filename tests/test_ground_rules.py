@@ -131,11 +131,13 @@ def test_every_function_with_annotations_is_checked():
 
 
 def test_the_last_lines_say_what_is_wrong_and_how_to_try_it_again():
-    crash = SimpleNamespace(message="AssertionError: wrong\n" + "more\n" * 99, path="/a/b.py", lineno=7)
-    first, wrong, *_, again = told = last_lines.told(
+    message = "AssertionError: wrong\n" + "more\n" * 99 + "ValueError: the cause"
+    crash = SimpleNamespace(message=message, path="/a/b.py", lineno=7)
+    first, wrong, *_, cause, again = told = last_lines.told(
         SimpleNamespace(nodeid="b.py::c[1 2]", longrepr=SimpleNamespace(reprcrash=crash))
     )
     assert len(told) <= 8 and first.endswith("b.py::c[1 2], line 7 of /a/b.py") and wrong == "AssertionError: wrong"
+    assert cause == "ValueError: the cause"
     assert again.endswith("'b.py::c[1 2]'")
     cell = SimpleNamespace(
         nodeid="a.ipynb::Cell 3", longrepr="Traceback\n" + "more\n" * 99 + "\x1b[31mNameError\x1b[0m: x"
