@@ -7,7 +7,7 @@ LINES, WIDTH = 6, 400
 
 
 def told(report):
-    """At most eight lines. An assertion begins with what is wrong; the cause that it quotes comes last, as in a traceback."""
+    """At most eight. An assertion begins with what is wrong; the cause that it quotes comes last, as in tracebacks."""
     crash = getattr(report.longrepr, "reprcrash", None)
     text = re.sub(r"\x1b\[[\d;]*m", "", crash.message if crash else str(report.longrepr))
     lines = [line.rstrip()[:WIDTH] for line in text.splitlines() if line.strip()]
