@@ -31,7 +31,7 @@ from course_lib.grading import grade as grading
 from course_lib.grading import sandbox
 from course_lib.grading.course import Course
 from course_lib.grading.gradebook import has_texts
-from course_lib.grading.report import table, write_feedback, write_grades
+from course_lib.grading.report import reasons, table, write_feedback, write_grades
 from course_lib.grading.submission import grade_id, put_back
 
 pytestmark = pytest.mark.notebook  # they execute notebooks
@@ -206,7 +206,8 @@ def fills_memory_often(course):
     for name in ("softmax", "sat", "sat", "double"):
         (place,) = (n for n, cell in enumerate(notebook.cells) if grade_id(cell) == name)
         notebook.cells.insert(place, made.new_code_cell(f"{GROWS}grow()"))
-    return notebook, [0, 1, 2, 2], "masked_softmax: it raises MemoryError"
+    cells = "; ".join(f"cell {number} raised MemoryError" for number in (3, 6, 7, 10))
+    return notebook, [0, 1, 2, 2], f"{cells}; masked_softmax: it raises MemoryError"
 
 
 def fills_memory_before_the_end(course):
@@ -216,16 +217,33 @@ def fills_memory_before_the_end(course):
     return notebook, [3, 1, 2, 0], "check_count raised MemoryError; cell 12, further down, has cat_score"
 
 
+SWALLOWS = f"{GROWS}def full():\n    try:\n        grow()\n    except MemoryError:\n        pass\n"
+NEEDS_SOME = "def double(x):\n    held = bytearray(2**26)\n    return x + x"
+
+
+def fills_memory_in_silence(course):
+    answer = f"{SWALLOWS}{made.SOFTMAX}".replace("closed =", "full()\n    closed =")
+    return made.answered(course, softmax=answer, double=NEEDS_SOME), [3, 1, 2, 2], ""
+
+
+def fills_memory_in_silence_in_a_cell(course):
+    notebook = made.answered(course, double=NEEDS_SOME)
+    notebook.cells.insert(2, made.new_code_cell(f"{SWALLOWS}full()"))
+    return notebook, [3, 1, 2, 2], "cell 3 fills its kernel's memory"
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit of memory is one of Linux")
-@pytest.mark.parametrize("submission", [fills_memory_often, fills_memory_before_the_end])
+@pytest.mark.parametrize(
+    "submission",
+    [fills_memory_often, fills_memory_before_the_end, fills_memory_in_silence, fills_memory_in_silence_in_a_cell],
+)
 def test_an_answer_that_fills_memory_costs_no_other_answer(submission, course):
     notebook, wanted, why = submission(course)
     made.hand_in(course, "ada", notebook)
     course = dataclasses.replace(course, memory=2 * 2**30, cell_seconds=60)
     report = grading.grade_one(course, made.NAME, "ada")
     assert [cell["points"] for cell in report["cells"].values()] == wanted, report
-    told = [reason for cell in report["cells"].values() for reason in cell["reasons"]]
-    assert sorted(told) == sorted(why.split("; "))
+    assert sorted(reasons(report).split("; ")) == sorted(why.split("; "))
 
 
 def test_a_blank_of_any_form_is_asked_again_and_other_names_are_no_answer(course):

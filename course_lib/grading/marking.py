@@ -25,6 +25,7 @@ from course_lib.grading.provisioner import ContainedKernelManager
 from course_lib.grading.submission import printable, writable
 
 FRESH_KERNELS = 2  # how often a submission that ended its kernel gets a new one
+LEAST_ROOM = 2**27  # bytes that a kernel must still be able to take; otherwise it counts as full
 CELL_FILE = re.compile(r"\(\d+\.py, line")  # how a SyntaxError names a cell
 
 
@@ -74,7 +75,7 @@ class Marking(Execute):
         self.drawn = secrets.randbelow(2**31) if self.seed is None else self.seed
         self.until = time.monotonic() + self.submission_seconds
         self.ended, self.skipped, self.stopped, self.room = 0, set(), None, messages.Room()
-        self.full = False  # whether the kernel's memory has been filled, which it keeps until it ends
+        self.full = False  # whether the kernel has hardly any memory left
         self.at_the_end = False  # whether every cell has run
         self.again = []  # cells to grade again at the end, since their answer was blank or missing
         self.settled = {}  # by cell, the results of answers that were neither; the first one counts
@@ -130,6 +131,7 @@ class Marking(Execute):
                     reasons = self._told(cell, name, index)
                     if self.full:
                         self.skipped.add(index)
+                        reasons = reasons or [f"{name} fills its kernel's memory"]
             except (CellTimeoutError, DeadKernelError) as error:
                 if self.begun:
                     reasons = [f"{name} {self._what_ended(error)}"]
@@ -349,8 +351,13 @@ class Marking(Execute):
         except Exception as error:  # a forged message can make the client raise anything
             raise GarbledError(str(error)) from error
         self.ran = cell_index
-        self.full = self.full or messages.fills_memory(ran)
+        self.full = self.full or self._is_full()
         return ran
+
+    def _is_full(self):
+        """Asks the kernel for memory, since errors don't tell: an answer can catch them and keep what it took."""
+        reply = self.wait_for_reply(self.kc.execute(f"bytes({LEAST_ROOM}) and None", silent=True, stop_on_error=False))
+        return reply is not None and reply["content"].get("ename") == "MemoryError"
 
     def on_cell_executed(self, cell, execute_reply, **about):
         content = execute_reply["content"]

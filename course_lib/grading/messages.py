@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from course_lib.grading import courier, examine
+from course_lib.grading import examine
 from course_lib.grading.submission import writable
 
 LARGEST_OUTPUT = 1_000_000  # characters of a cell's output that are kept
@@ -10,7 +10,6 @@ LARGEST_OUTPUTS = 20_000_000  # characters of a whole submission's output that a
 LONGEST_LINE = 10_000  # characters of an error's message, and of each line of its traceback
 DISPLAYS = {"display_data", "execute_result", "update_display_data"}
 LEAST_OUTPUT = dict.fromkeys(DISPLAYS, 1_000) | {"stream": 100}  # characters that each counts as at least
-NO_MEMORY = "MemoryError", "not enough memory", "can't allocate memory"  # how errors of Python, NumPy and torch say it
 
 
 def held(kind, content):
@@ -66,13 +65,6 @@ class Room:
             content["text"] = content["text"][:room]
             return False
         return size > room and (kind in LEAST_OUTPUT or kind == "error")
-
-
-def fills_memory(cell):
-    """Returns whether what a cell ran, or an answer in it, got no more memory. Its error keeps what it took in use."""
-    said = [f"{output.ename}: {output.evalue}" for output in cell.outputs if output.output_type == "error"]
-    said += [output.data.get(courier.MIME, "") for output in cell.outputs if "data" in output]
-    return any(word in text for text in said for word in NO_MEMORY)
 
 
 def texts(value):
