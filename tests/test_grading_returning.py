@@ -13,7 +13,7 @@ pytest.importorskip("nbgrader")
 from course_lib import __main__ as front_door
 from course_lib.grading import returning
 from course_lib.grading.collect import _read, collect
-from course_lib.grading.course import CourseError
+from course_lib.grading.course import CourseError, release
 
 MOODLE = "Identifier,Full name,Status,Grade,Maximum Grade,Last modified (grade),Feedback comments\n"
 ROWS = {  # of the gradebook's table, by the folder of who handed in
@@ -81,29 +81,49 @@ def test_a_sheet_that_cannot_take_the_points_is_refused(course, tmp_path, text, 
     assert not course.path("grades").exists()
 
 
-@pytest.mark.parametrize(
-    ("verb", "names", "what"),
-    [
-        ("grades", "", "No assignment is named"),
-        ("grades", "03", "'03' stands for 2 assignments"),
-        ("grades", "03_small 03_small_2", "'03_small 03_small_2' stands for 2 assignments"),
-        ("collect", "03", "'03' stands for 2 assignments"),
-    ],
-)
-def test_where_only_one_assignment_can_be_meant_the_names_are_told(course, tmp_path, monkeypatch, verb, names, what):
-    """A whole name always means one, even if another begins with it."""
-    shutil.copytree(course.path("source", made.NAME), course.path("source", "03_small_2"))
-    course.path("source", "03_small_2", f"{made.NAME}.ipynb").rename(course.source("03_small_2"))
+TWO = f"{made.NAME}, {made.NAME}_2"
+
+
+@pytest.fixture
+def with_two(course, tmp_path, monkeypatch):
+    """The name of one assignment begins with the whole name of the other."""
+    shutil.copytree(course.path("source", made.NAME), course.path("source", f"{made.NAME}_2"))
+    course.path("source", f"{made.NAME}_2", f"{made.NAME}.ipynb").rename(course.source(f"{made.NAME}_2"))
+    shutil.copy(tmp_path / "private" / f"{made.NAME}.ipynb", tmp_path / "private" / f"{made.NAME}_2.ipynb")
     monkeypatch.setenv("COURSE_DIRECTORY", str(course.folder))
+    monkeypatch.setenv("COURSE_SOURCE", str(tmp_path / "private"))
     monkeypatch.chdir(tmp_path)
     Path("sheet.csv").write_text(MOODLE)
-    rest = ["--into=sheet.csv"] if verb == "grades" else []
-    archive = ["all.zip"] if verb == "collect" else []
+    return course
+
+
+@pytest.mark.parametrize("name", ["03", "03_sma"])
+@pytest.mark.parametrize(
+    "verb", ["release", "collect all.zip", "grade", "feedback", "grades", "grades --into=sheet.csv"]
+)
+def test_a_beginning_that_two_assignments_have_is_refused_with_their_names(with_two, verb, name):
+    verb, *rest = verb.split()
     with pytest.raises(CourseError) as raised:
-        front_door.VERBS[verb]([*archive, *names.split(), *rest])
-    _, _, said = str(raised.value).partition(" holds one assignment. ")
-    assert said == f"{what}. Write one of these names in full: 03_small, 03_small_2."
-    front_door.VERBS[verb]([*archive, made.NAME, *rest])
+        front_door.VERBS[verb]([*rest, name])
+    assert str(raised.value) == f"{name!r} stands for 2 assignments. Write one of these names in full: {TWO}."
+
+
+def test_a_whole_name_means_one_assignment_although_another_begins_with_it(with_two, tmp_path):
+    (line,) = release(with_two, tmp_path / "private", [made.NAME])
+    assert f"{made.NAME}.ipynb: 9 points" in line and with_two.find([made.NAME]) == [made.NAME]
+    assert with_two.find([f"{made.NAME}_"]) == [f"{made.NAME}_2"]
+
+
+@pytest.mark.parametrize("names", [[], [made.NAME, f"{made.NAME}_2"]])
+def test_a_sheet_takes_the_points_of_one_assignment(with_two, names):
+    with pytest.raises(CourseError, match=f"A sheet holds one assignment. Name one of these: {TWO}."):
+        front_door.grades([*names, "--into=sheet.csv"])
+
+
+@pytest.mark.parametrize("verb", ["release", "grade"])
+def test_a_beginning_that_no_assignment_has_is_refused(with_two, verb):
+    with pytest.raises(CourseError, match=f"no assignment begins with '07'. There are: {TWO}."):
+        front_door.VERBS[verb]([made.NAME, "07"])
 
 
 def test_the_archive_of_feedback_names_participants_as_moodles_own_does(course):

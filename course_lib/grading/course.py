@@ -135,28 +135,45 @@ class Course:
         return sorted(path.parent.name for path in self.path("source").glob("*/*.ipynb"))
 
     def find(self, names: Sequence[str] = ()) -> list[str]:
-        """Returns the assignments that have one of `names` or, if none has, begin with it; or all if it is empty."""
+        """Returns the assignments that `names` stand for, as in `named`."""
         there = self.assignments()
-        found = {name: [name] if name in there else [a for a in there if a.startswith(name)] for name in names}
-        for name, those in found.items():
-            if not those:
-                raise CourseError(f"No assignment begins with {name!r}. There are: {', '.join(there) or 'none'}.")
         if not there:
             raise CourseError("Nothing has been handed out yet. Begin with: make release")
-        return [a for a in there if not names or any(a in those for those in found.values())]
+        return named(names, there, shown(self.path("source")))
 
     def find_one(self, names: Sequence[str], holder: str) -> str:
-        """Returns the only assignment that `find` gives. Raises CourseError if there are several.
+        """Returns the only assignment that `names` stand for. Raises CourseError if there are several.
 
         Args:
             holder: what can hold only one, for the message.
         """
         found = self.find(names)
         if len(found) > 1:
-            what = f"{' '.join(names)!r} stands for {len(found)} assignments" if names else "No assignment is named"
-            raise CourseError(f"{holder} holds one assignment. {what}. Write one of these names in full: "
-                              f"{', '.join(found)}.")  # fmt: skip
+            raise CourseError(f"{holder} holds one assignment. Name one of these: {', '.join(found)}.")
         return found[0]
+
+
+def named(names: Sequence[str], there: Sequence[str], where: str) -> list[str]:
+    """Returns the assignments that are named in full, or by a beginning that only one has; or all if `names` is empty.
+
+    Args:
+        there: all assignments.
+        where: their folder, for the message.
+    Raises:
+        CourseError: no assignment begins with a name, or several do.
+    """
+    found = set()
+    for name in names:
+        those = [name] if name in there else [one for one in there if one.startswith(name)]
+        if not those:
+            raise CourseError(
+                f"In {where}, no assignment begins with {name!r}. There are: {', '.join(there) or 'none'}."
+            )
+        if len(those) > 1:
+            raise CourseError(f"{name!r} stands for {len(those)} assignments. Write one of these names in full: "
+                              f"{', '.join(those)}.")  # fmt: skip
+        found |= {*those}
+    return [one for one in there if one in found or not names]
 
 
 def sources() -> Path:
@@ -326,7 +343,7 @@ def release(course: Course, sources: Path, names: Sequence[str] = (), due: str |
 
     Args:
         sources: the folder of the instructor's notebooks, with graded.py if it has checks of its own.
-        names: beginnings of file names; empty means all.
+        names: of assignments, as in `named`.
         due: the date after which a submission is late, such as "2026-11-01 23:59 Europe/Paris".
     Raises:
         CourseError: a notebook can't be released; the message names the file, the cell and the fault.
@@ -336,10 +353,10 @@ def release(course: Course, sources: Path, names: Sequence[str] = (), due: str |
     from nbgrader.coursedir import CourseDirectory
     from nbgrader.utils import parse_utc
 
-    found = [path for path in sorted(sources.glob("*.ipynb")) if not names or path.name.startswith(tuple(names))]
-    if not found:
-        wanted = f" that begins with {' or '.join(names)}" if names else ""
-        raise CourseError(f"{sources} holds no notebook{wanted}. Name the right folder in COURSE_SOURCE.")
+    there = sorted(path.stem for path in sources.glob("*.ipynb"))
+    if not there:
+        raise CourseError(f"{sources} holds no notebook. Name the right folder in COURSE_SOURCE.")
+    found = [sources / f"{name}.ipynb" for name in named(names, there, f"{shown(sources)} (COURSE_SOURCE)")]
     try:
         deadline = parse_utc(due)
         if due and not DATE.match(due):  # 01.11.2026 can mean 1 November or 11 January
