@@ -320,6 +320,24 @@ def test_a_worksheet_says_who_handed_in_when(course, pack, tmp_path):
     assert collected(course, "student_b") == collected(course, "student_c") == [BOOK]
 
 
+def test_a_worksheet_of_another_assignment_gives_one_remark(course, pack, tmp_path):
+    """Moodle numbers people anew in each assignment. A sheet that lacks only some names each."""
+    sheet = tmp_path / "grades.csv"
+    rows = (f'Participant {n},S,a,Submitted,"20 November 2026, 11:02 PM",-\n' for n in range(4))
+    sheet.write_text(HEAD + "".join(rows))
+
+    def told(*numbers):
+        return pack(
+            *((MOODLE.format(name=f"Student {n}", number=n, file=BOOK), work(course)) for n in numbers), worksheet=sheet
+        ).told
+
+    assert told(0, 7, 8, 9) == [
+        "the worksheet has no row for 3 of 4 people, so it gives them no date; it looks like another assignment's"
+    ]
+    lacks = "the worksheet has no row for this person, so it gives no date"
+    assert told(0, 1, 7, 8) == [f"Student 7: {lacks}", f"Student 8: {lacks}"]
+
+
 def dates(course):
     """The dates of all collected work, as written."""
     files = course.path("submitted").glob(f"*/{made.NAME}/{TIMESTAMP}")

@@ -242,8 +242,16 @@ def _unpack(archive: Path, unpacking: _Unpacking, elsewhere: str, told: list[str
 def _dated(files: list[File], dates: dict | None, trusted: bool, told: list[str]) -> list[File]:
     """Returns the files with a worksheet's dates, or with the archive's unless those are of the download."""
     if dates is not None:
-        lacking = sorted({file.name for file in files if file.number not in dates})
-        told += [f"{name}: the worksheet has no row for this person, so it gives no date" for name in lacking]
+        names = {file.number: file.name for file in files}
+        lacking = names.keys() - dates.keys()
+        if len(lacking) > max(1, len(names) / 2):
+            told.append(
+                f"the worksheet has no row for {len(lacking)} of {len(names)} people, so it gives them no date; "
+                "it looks like another assignment's"
+            )
+        else:
+            who = sorted({names[number] for number in lacking})
+            told += [f"{name}: the worksheet has no row for this person, so it gives no date" for name in who]
         return [replace(file, date=dates.get(file.number)) for file in files]
     there = {(file.student, file.number, file.date) for file in files if file.date}
     people = {person[:2] for person in there}
