@@ -226,6 +226,17 @@ def test_a_shared_picture_has_the_size_that_is_asked_for(source, name):
     assert file.stat().st_size < 200_000
 
 
+def test_the_first_pages_story_is_what_its_model_does():
+    """It writes elle when the road was wide, looks at *wide* and at neither noun, and takes a tired cow for a he."""
+    shown = [site.scene(*told) for told in site.SCENES]
+    assert [re.sub("<.+?>", "", one["french"]) for one in shown] == ["il", "elle", "il"]
+    (wide, at), (cow, _) = site.translated(site.SCENES[1][0]), site.translated(site.SCENES[2][0])
+    looks = dict(zip(wide.attention.key_tokens, wide.attention.weights[at], strict=True))
+    assert shown[1]["seen"] == "wide" and looks["wide"] > 0.5 and max(looks["road"], looks["chicken"]) < 0.05
+    assert cow.tokens[:2] == ("la", "vache")
+    assert sum(one["seconds"] for one in shown[:2]) < 20
+
+
 @pytest.mark.parametrize("lines", [1, 2, 3, 4])
 def test_in_a_shared_picture_nothing_touches_the_text(tmp_path, lines):
     def fill(ax):

@@ -11,6 +11,7 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from itertools import accumulate
 from math import ceil, floor, log10
 from pathlib import Path
 from typing import NamedTuple
@@ -19,9 +20,12 @@ import jinja2
 import matplotlib.pyplot as plt
 from matplotlib import font_manager
 from matplotlib.axes import Axes
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path as Bezier
 from PIL import Image, ImageFont
 
 from course_lib import claims, plotting
+from course_lib.attention_map import AttentionMap
 from course_lib.curriculum import name_of, number_of
 from course_lib.files import DATA
 from course_lib.tools import lessons, pages
@@ -319,6 +323,29 @@ def share(file: Path, title: str, sentence: str, draw: Callable[[Axes], object])
 def share_picture(file: Path, title: str, sentence: str, picture: Path) -> None:
     """Saves a lesson's picture in the form for a shared link."""
     share(file, title, sentence, lambda ax: ax.imshow(plt.imread(picture)))
+
+
+def share_arcs(file: Path, title: str, sentence: str, written: AttentionMap, at: int) -> None:
+    """Saves a picture of a translation, with arcs from its word `at` to the words that it looks at."""
+
+    def draw(ax):
+        places = []
+        for words, height in ((written.key_tokens, 1), (written.query_tokens, 0)):
+            widths = [len(word) + 1.6 for word in words]
+            ends = list(accumulate(widths))
+            places.append([end - (width + ends[-1]) / 2 for end, width in zip(ends, widths, strict=True)])
+            for number, (place, word) in enumerate(zip(places[-1], words, strict=True)):
+                bold = "bold" if not height and number == at else "normal"
+                ax.text(place, height, word, size=19, ha="center", va="center", weight=bold)
+        below = places[1][at]
+        for above, weight in zip(places[0], written.weights[at], strict=True):
+            corners = [(below, 0.14), (below, 0.5), (above, 0.5), (above, 0.86)]
+            path = Bezier(corners, [Bezier.MOVETO, *[Bezier.CURVE4] * 3])
+            ax.add_patch(PathPatch(path, fill=False, lw=14 * weight, color=plotting.COLOURS[0], alpha=0.9))
+        wide = max(abs(place) for row in places for place in row) + 4
+        ax.set(xlim=(-wide, wide), ylim=(-0.25, 1.25))
+
+    share(file, title, sentence, draw)
 
 
 def share_counts(file: Path, title: str, sentence: str, found: Mapping[str, list[pages.Verdict]]) -> None:

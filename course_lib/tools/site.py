@@ -19,11 +19,12 @@ import jinja2
 import nbformat
 from sphinx.cmd.build import main as sphinx
 
-from course_lib import LAYERS, claims, glossary, trained
+from course_lib import LAYERS, claims, decoding, glossary, trained
+from course_lib.corpus import toy_french
 from course_lib.files import DATA, ROOT
 from course_lib.tools import cards, lessons, slides, web, workbook
 from course_lib.tools.pages import verdicts
-from course_lib.widgets import Translator
+from course_lib.widgets import Translator, translator
 
 SOURCE = web.BUILD / "site-source"
 FOLDER = web.BUILD / "site"
@@ -34,10 +35,32 @@ SENTENCE = (
     "A course from the recurrent network to the Transformer and on to language models. It tests what people say about "
     "attention, with experiments that you can move, run and change."
 )
+# The first page's story: a sentence, what the page says meanwhile, and its seconds.
+SCENES = [
+    (
+        "the chicken did not cross the road because it was tired",
+        "A small Transformer translates in your browser. For <i>it</i>, it writes {french}: the chicken was tired, and "
+        "<i lang='fr'>poulet</i> is masculine.",
+        6,
+    ),
+    (
+        "the chicken did not cross the road because it was wide",
+        "Now <b>tired</b> becomes <b>wide</b>, and <i lang='fr'>il</i> becomes {french}: the road was wide, "
+        "<i lang='fr'>la route</i>. Has it understood? In the last layer, {share:.0%} of its attention goes to "
+        "<i>{seen}</i>.",
+        8,
+    ),
+    (
+        "the cow did not cross the road because it was tired",
+        "So let a <b>cow</b> be tired, <i lang='fr'>la vache</i>. It should be <i lang='fr'>elle</i>, but the model "
+        "still writes {french}. It never knew who was tired.",
+        8,
+    ),
+]
+SWITCHES = [("tired", "wide"), ("chicken", "cow")]
+OWN = "Now change the words, or type a sentence below. Point at a word, or tap it: arcs show what the model looks at."
 TRANSLATED = [
-    "the chicken did not cross the road because it was tired",
-    "the chicken did not cross the road because it was wide",
-    "the cow did not cross the road because it was tired",
+    *(sentence for sentence, _, _ in SCENES),
     "the small black cat sees the white dog",
     "this red cat that the dog hears does not eat",
 ]
@@ -86,7 +109,7 @@ def assemble():
     for name in ("index.md", "notebooks/exercises/index.md", "api/index.md"):
         file = SOURCE / name
         template = jinja2.Template(file.read_text(encoding="utf-8"), trim_blocks=True)
-        filled = template.render(lessons=told, layers=LAYERS, sentence=SENTENCE, translator=translator())
+        filled = template.render(lessons=told, layers=LAYERS, sentence=SENTENCE, story=story())
         file.write_text(filled, encoding="utf-8")
     for module in " ".join(LAYERS.values()).split():
         text = f"{module}\n{'=' * len(module)}\n\n.. automodule:: course_lib.{module}\n"
@@ -231,18 +254,30 @@ def main_picture(stem):
     return {"alt": picture["alt"], "look": look(picture)}
 
 
-def translator():
-    """Returns the first page's explorer, the Transformer of lesson 6."""
-    explorer = Translator(
-        "trained_transformer",
-        TRANSLATED,
-        {"at": {"side": "french", "place": 1}},
-        hint="A small Transformer translates this in your browser. Point at a word, or tap it, and arcs show what the "
-        "model looks at. Choose the sentence with “wide”, and “il” becomes “elle”. And with a cow? "
-        "Does it know what “it” is?",
-        apart=False,
-    )
-    return f'<script>COURSE_MODELS_AT = "_static/models/"</script>{explorer.in_page("translator")}'
+def story():
+    """Returns the first page's explorer, the Transformer of lesson 6, and the scenes that it plays."""
+    scenes = [scene(*told) for told in SCENES]
+    at = {"side": "french", "place": scenes[0]["at"]}
+    explorer = Translator("trained_transformer", TRANSLATED, {"at": at}, apart=False)
+    return {
+        "scenes": html.escape(json.dumps(scenes)), "first": scenes[0]["words"], "own": html.escape(OWN),
+        "switches": [pair for one, other in SWITCHES for pair in ((one, other), (other, one))],
+        "explorer": f'<script>COURSE_MODELS_AT = "_static/models/"</script>{explorer.in_page("translator")}',
+    }  # fmt: skip
+
+
+def translated(sentence):
+    """Returns the translation by the first page's model, and the place of its pronoun."""
+    (written,) = decoding.greedy(translator.MODELS["trained_transformer"].load(), toy_french(), [sentence.split()])
+    return written, next(place for place, word in enumerate(written.tokens) if word in ("il", "elle"))
+
+
+def scene(sentence, words, seconds):
+    """Returns a scene with what the model writes for *it*, and the word that it looks at most."""
+    written, at = translated(sentence)
+    share, seen = max(zip(written.attention.weights[at], sentence.split(), strict=True))
+    told = {"french": f"<i lang='fr'>{written.tokens[at]}</i>", "seen": seen, "share": float(share)}
+    return {"sentence": sentence, "at": at, "words": words.format(**told), "seconds": seconds, **told}
 
 
 def has_exercises(stem):
@@ -268,7 +303,8 @@ def draw_shares(told, folder):
     """Draws a picture for the first page, each lesson and the claims."""
     folder.mkdir()
     images = lessons.NOTEBOOKS / "images"
-    cards.share_picture(folder / "index.png", cards.COURSE, SENTENCE, images / f"{told[2]['stem']}.png")
+    shown, at = translated(SCENES[1][0])
+    cards.share_arcs(folder / "index.png", cards.COURSE, SENTENCE, shown.attention, at)
     for lesson in told:
         title, picture = f"{lesson['number']} · {lesson['title']}", images / f"{lesson['stem']}.png"
         cards.share_picture(folder / f"{lesson['stem']}.png", title, lesson["question"], picture)

@@ -339,6 +339,60 @@ def test_the_first_screen_has_a_sentence_two_buttons_and_something_to_move(page,
     shoot(page, f"site-first-screen-{size[0]}")
 
 
+def told(page):
+    """What the first page's translator shows: its English, its French, and the switches that are pressed."""
+    lines = [page.locator(f".am-line:lang({language}) .am-word > span").all_inner_texts() for language in ("en", "fr")]
+    return *(" ".join(line) for line in lines), page.locator(".turns [aria-pressed=true]").all_inner_texts()
+
+
+def test_the_first_page_plays_its_story_by_itself_and_stops(page, address, shoot):
+    page.clock.install()
+    visit(page, address, "index.html")
+    page.locator(".am-word").first.wait_for()
+    seen = []
+    for seconds in (1, 7, 8, 60):
+        page.clock.run_for(1000 * seconds)
+        seen.append(told(page))
+        shoot(page, f"site-story-{len(seen)}")
+    (tired, il, first), (wide, elle, second), (cow, still_il, third), end = seen
+    assert " il " in il and " elle " in elle and " il " in still_il and "la vache" in still_il
+    assert (first, second, third) == (["tired", "chicken"], ["wide", "chicken"], ["tired", "cow"]) and end == seen[2]
+    assert [text.split()[-1] for text in (tired, wide, cow)] == ["tired", "wide", "tired"]
+    assert page.locator(".play").inner_text() == "Play again"
+
+
+def test_a_visitor_may_stop_the_story_and_change_its_words(page, address):
+    page.clock.install()
+    visit(page, address, "index.html")
+    page.locator(".am-word").first.wait_for()
+    page.clock.run_for(1000)
+    page.get_by_role("button", name="Pause").click()
+    before = told(page)
+    page.clock.run_for(60_000)
+    assert told(page) == before
+    page.get_by_role("button", name="cow").click()
+    assert "la vache" in told(page)[1] and told(page)[2] == ["tired", "cow"]
+    page.get_by_label("English sentence").fill("the black cat sees the dog")
+    page.clock.run_for(60_000)
+    assert told(page)[1] == "le chat noir voit le chien" and told(page)[2] == []
+
+
+def test_the_story_waits_where_motion_is_unwanted_and_at_a_shared_address(page, address):
+    page.clock.install()
+    visit(page, address, 'index.html?sentence="the cow sleeps"')
+    page.locator(".am-word").first.wait_for()
+    page.clock.run_for(60_000)
+    assert told(page)[0] == "the cow sleeps"
+    page.emulate_media(reduced_motion="reduce")
+    visit(page, address, "index.html")
+    page.locator(".am-word").first.wait_for()
+    page.clock.run_for(60_000)
+    assert told(page)[0].endswith("tired")
+    page.get_by_role("button", name="Play").click()
+    page.clock.run_for(7_000)
+    assert told(page)[0].endswith("wide")
+
+
 @pytest.mark.parametrize("lesson", sweep([path.stem for path in lessons.find()], "00_warm_up", "03_scaled_dot_product"))
 def test_a_lesson_begins_with_its_question_and_an_explorer(page, address, lesson, shoot):
     visit(page, address, f"notebooks/{lesson}.html")

@@ -63,8 +63,9 @@ function tied(model, el, given, allowed, read, take) {
     take(state);
     if (onPage) spellInAddress(given, read(), Object.keys(allowed));
   };
+  // From another window or the page around it, which keep their own address.
   el.addEventListener("am-take", ({ detail }) => {
-    drawn(detail);
+    take({ ...read(), ...detail });
     model.set("state", read());
   });
   model.on("change:state", () => {
