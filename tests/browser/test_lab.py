@@ -30,6 +30,13 @@ SELECT = """(widget) => {
   notebook.activeCell.node.focus();
   return notebook.activeCell.model.id;
 }"""
+# Whether each result that a reader can predict comes after the prediction.
+COMPARED = f"""() => {{
+  const outputs = {NOTEBOOK}.cells.flatMap((cell) => cell.outputs ?? []);
+  const shown = outputs.map((output) => String(output.data?.["text/html"]));
+  const results = shown.filter((html) => html.includes("Measured: <b>"));
+  return results.length > 0 && results.every((html) => html.startsWith("<p>You predicted: <b>"));
+}}"""
 
 
 def menu(page, *names):
@@ -83,3 +90,4 @@ def test_a_lesson_runs_and_moves(path, open_notebook, page, shoot, show, verdict
     assert [cell for cell in page.evaluate(CELLS) if cell["errors"]] == []
     assert verdicts(page.evaluate(NOTEBOOK)) == verdicts(nbformat.read(path, as_version=4))
     move_everything(path, page, shoot, show)
+    page.wait_for_function(COMPARED)  # although they were chosen after all had run
