@@ -93,7 +93,8 @@ def test_every_drawing_is_an_image_of_its_own():
 def test_in_a_page_of_its_own_it_asks_for_nothing_and_cannot_be_broken_out_of(explorer):
     page = explorer.in_page("explorer")
     assert page.count("</script>") == 1
-    assert not re.search(r"https?://|src=|import ", page)
+    name = "http://www.w3.org/2000/svg"  # of a language, where no browser looks anything up
+    assert not re.search(r"https?://|src=|import ", page.replace(name, ""))
     state = json.loads(re.search(r"const state = (\{.*?\}), heard", page, re.S)[1])
     assert state["frames"]["1,2"] == "3 blue</script>"
 

@@ -23,16 +23,10 @@ function show(frame, html) {
 
 function render({ model, el }) {
   const controls = model.get("controls");
-  const frame = document.createElement("div");
-  frame.className = "am-frame";
-  frame.setAttribute("aria-live", "polite");
-  const told = document.createElement("div"); // a patched drawing is not announced by itself
-  told.className = "visually-hidden";
-  told.setAttribute("aria-live", "polite");
-  const waiting = document.createElement("i");
-  waiting.textContent = "This is the previous picture. The new one is being computed, which needs a running kernel.";
-  const box = document.createElement("div");
-  box.className = "am-controls";
+  const frame = make("div", { class: "am-frame", "aria-live": "polite" });
+  const told = make("div", { class: "visually-hidden", "aria-live": "polite" }); // a patched drawing is not announced by itself
+  const waiting = make("i");
+  const box = make("div", { class: "am-controls" });
 
   // Keeps the room of the tallest frame, so that nothing jumps while a control is moved.
   let measured;
@@ -40,8 +34,7 @@ function render({ model, el }) {
     const size = `${frame.clientWidth} ${frame.querySelector("svg")?.currentCSSZoom}`; // a deck zooms its drawings
     if (!frame.clientWidth || size === measured) return;
     measured = size;
-    const trial = document.createElement("div");
-    trial.style.cssText = `position: absolute; visibility: hidden; width: ${frame.clientWidth}px`;
+    const trial = make("div", { style: `position: absolute; visibility: hidden; width: ${frame.clientWidth}px` });
     trial.innerHTML = Object.values(model.get("frames")).map((html) => `<div class="am-frame">${html}</div>`).join("");
     frame.after(trial);
     frame.style.minHeight = `${Math.max(...[...trial.children].map((each) => each.offsetHeight))}px`;
@@ -61,15 +54,17 @@ function render({ model, el }) {
     });
     return [fit, ends];
   }
-  // Menus with choices that have no frame: without a kernel they can do nothing.
-  const rests = controls.map(({ slider, options }, i) => !slider && !model.send && new Set(states().map((state) => state[i])).size < options.length);
-  if (rests.includes(true)) waiting.textContent = "Here you see one choice of the menus. Other choices need a running kernel: start the course with make lab.";
+  // Menus with choices that have no frame ask a kernel. Without a kernel they can do nothing.
+  const asks = controls.map(({ slider, options }, i) => !slider && new Set(states().map((state) => state[i])).size < options.length);
+  waiting.hidden = !asks.includes(true);
+  waiting.textContent = model.send ? "This is the previous picture. The new one is being computed, which needs a running kernel."
+    : "Here you see one choice of the menus. Other choices need a running kernel: start the course with make lab.";
 
   function draw() {
     const [chosen, ends] = fitted(model.get("chosen"));
     const shown = model.get("frames")[chosen.join(",")];
     frame.style.filter = shown === undefined ? "grayscale(1)" : "";
-    waiting.hidden = shown !== undefined && !rests.includes(true);
+    waiting.style.visibility = model.send && shown !== undefined ? "hidden" : ""; // its room is kept
     if (shown !== undefined) show(frame, shown);
     told.textContent = [...frame.querySelectorAll("[role=img]")].map((drawing) => drawing.ariaLabel).join("; ");
     box.querySelectorAll("[data-control]").forEach((input, i) => {
@@ -87,28 +82,17 @@ function render({ model, el }) {
   }
 
   controls.forEach(({ name, options, slider }, i) => {
-    const label = document.createElement("label");
-    label.textContent = name;
-    const input = document.createElement(slider ? "input" : "select");
-    input.dataset.control = i;
-    input.dataset.lmSuppressShortcuts = "true"; // else JupyterLab takes the arrow keys
-    input.setAttribute("aria-label", name);
-    input.disabled = rests[i];
-    if (slider) Object.assign(input, { type: "range", min: 0, step: 1 });
-    else options.forEach((option, n) => input.add(new Option(option, n)));
-    input.addEventListener("input", () => {
+    function oninput() {
       const chosen = [...model.get("chosen")];
-      chosen[i] = Number(input.value);
+      chosen[i] = Number(this.value);
       model.set("chosen", fitted(chosen)[0]);
       model.save_changes();
-    });
-    box.append(label, input);
-    if (slider) {
-      const shown = document.createElement("output");
-      shown.dataset.value = i;
-      shown.style.minWidth = `${Math.max(...options.map((option) => option.length))}ch`;
-      box.append(shown);
     }
+    const said = { "data-control": i, "aria-label": name, oninput };
+    const widest = Math.max(...options.map((option) => option.length));
+    box.append(make("label", {}, name), ...(slider
+      ? [make("input", { type: "range", min: 0, step: 1, ...said }), make("output", { "data-value": i, style: `min-width: ${widest}ch` })]
+      : [make("select", { disabled: asks[i] && !model.send, ...said }, ...options.map((option, n) => new Option(option, n)))]));
   });
   model.on("change:chosen", draw);
   model.on("change:frames", draw);
@@ -116,6 +100,7 @@ function render({ model, el }) {
   el.setAttribute("role", "group");
   el.setAttribute("aria-label", `Explorer: ${controls.map(({ name }) => name).join(", ")}`);
   el.append(box, frame, told, waiting);
+  keepKeys(el);
   draw();
   new ResizeObserver(reserve).observe(box); // which is as wide as the frame
 }

@@ -1,6 +1,5 @@
 // A sentence as buttons. Arcs lead from the chosen word to what each head of a layer looks at. The page has all the
 // weights, so this works without a kernel.
-const SVG = "http://www.w3.org/2000/svg";
 const LEAST = 0.05; // lighter arcs can hardly be seen
 const WRITTEN = 0.1;
 const short = (weight) => weight.toFixed(2).replace(/^0/, "");
@@ -11,12 +10,6 @@ function render({ model, el }) {
   const name = Math.random(); // every widget loads this module again, so it cannot count
   let [hovered, words, arcs, numbers] = [null];
 
-  function make(kind, parent, properties = {}) {
-    const made = Object.assign(document.createElement(kind), properties);
-    made.dataset.lmSuppressShortcuts = "true"; // else JupyterLab takes the keys
-    parent.append(made);
-    return made;
-  }
   const now = () => ({ ...model.get("chosen"), word: hovered ?? model.get("chosen").word });
   const tell = () => el.dispatchEvent(new CustomEvent("am-told", { bubbles: true, detail: now() }));
   function choose(changed) {
@@ -34,74 +27,63 @@ function render({ model, el }) {
     tell();
   }
 
-  const box = make("div", el, { className: "am-choices" });
+  const box = make("div", { class: "am-choices" });
   const inputs = [];
   function menu(key, title, options) {
-    const select = make("select", make("label", box, { textContent: title }), { ariaLabel: title });
-    options.forEach((option, i) => select.add(new Option(option, i)));
-    select.addEventListener("input", () => choose({ [key]: Number(select.value) }));
+    const select = make("select", { "aria-label": title, oninput: () => choose({ [key]: Number(select.value) }) },
+      ...options.map((option, i) => new Option(option, i)));
     inputs.push((chosen) => (select.value = chosen[key]));
+    box.append(make("label", {}, title, select));
   }
   function marks(key, title, options) {
-    const group = make("div", box, { className: "am-marks", role: "radiogroup", ariaLabel: title });
-    make("span", group, { textContent: title });
-    for (const [value, text, colour] of options) {
-      const label = make("label", group);
-      const input = make("input", label, { type: "radio", name: `am-${key}-${name}`, value });
-      if (colour) make("i", label).style.background = colour;
-      label.append(text);
-      input.addEventListener("input", () => choose({ [key]: value }));
-      inputs.push((chosen) => (input.checked = chosen[key] === value));
-    }
+    box.append(make("div", { class: "am-marks", role: "radiogroup", "aria-label": title }, make("span", {}, title),
+      ...options.map(([value, text, colour]) => {
+        const input = make("input", { type: "radio", name: `am-${key}-${name}`, value, oninput: () => choose({ [key]: value }) });
+        inputs.push((chosen) => (input.checked = chosen[key] === value));
+        return make("label", {}, input, ...(colour ? [make("i", { style: `background: ${colour}` })] : []), text);
+      })));
   }
   if (sentences.length > 1) menu("sentence", "sentence", sentences.map((lines) => lines[0].join(" ")));
   if (layers.length > 1) marks("layer", "layer", layers.map((layer, i) => [i, layer]));
   if (colours.length > 1) marks("head", "head", [[-1, "all"], ...colours.map((colour, i) => [i, `${i + 1}`, colour])]);
   marks("least", "arcs", [[0, "all"], [0.2, "from .2"]]);
 
-  const frame = make("div", el, { className: "am-frame am-heads" });
-  frame.addEventListener("pointerleave", () => point(null));
-  const said = make("div", el, { className: "visually-hidden" });
-  said.setAttribute("aria-live", "polite");
+  const frame = make("div", { class: "am-frame am-heads", onpointerleave: () => point(null) });
+  const said = make("div", { class: "visually-hidden", "aria-live": "polite" });
+  el.append(box, frame, said);
 
-  function drawn(kind, parent, attributes) {
-    const made = document.createElementNS(SVG, kind);
-    Object.entries(attributes).forEach(([key, value]) => made.setAttribute(key, value));
-    parent.append(made);
-    return made;
-  }
   function build(sentence) {
-    frame.replaceChildren();
     frame.dataset.sentence = sentence;
-    const svg = drawn("svg", frame, { class: "am-arcs", "aria-hidden": true });
-    const row = make("div", frame, { className: "am-words", role: "toolbar", ariaLabel: "the word that looks" });
-    [words, numbers] = [[], []];
-    sentences[sentence].forEach((line, i) => {
-      if (i) make("span", row, { className: "am-break" });
-      line.forEach((text) => {
-        const place = words.length;
-        const column = make("div", row, { className: "am-word" });
-        const word = make("button", column, { textContent: text });
-        word.addEventListener("pointerenter", ({ pointerType }) => pointerType === "mouse" && point(place));
-        word.addEventListener("focus", () => place !== model.get("chosen").word && choose({ word: place }));
-        word.addEventListener("click", () => choose({ word: place })); // Safari focuses no button
-        words.push(word);
-        numbers.push(make("div", column, { className: "am-numbers" }));
-      });
-    });
-    row.addEventListener("keydown", (event) => {
+    const svg = drawn("svg", { class: "am-arcs", "aria-hidden": "true" });
+    const row = make("div", { class: "am-words", role: "toolbar", "aria-label": "the word that looks", onkeydown(event) {
       const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
       if (!step) return;
       event.preventDefault();
       words[(now().word + step + words.length) % words.length].focus();
+    } });
+    frame.replaceChildren(svg, row);
+    [words, numbers] = [[], []];
+    sentences[sentence].forEach((line, i) => {
+      if (i) row.append(make("span", { class: "am-break" }));
+      line.forEach((text) => {
+        const place = words.length, below = make("div", { class: "am-numbers" });
+        const word = make("button", {
+          onpointerenter: ({ pointerType }) => pointerType === "mouse" && point(place),
+          onfocus: () => place !== model.get("chosen").word && choose({ word: place }),
+          onclick: () => choose({ word: place }), // Safari focuses no button
+        }, text);
+        row.append(make("div", { class: "am-word" }, word, below));
+        words.push(word);
+        numbers.push(below);
+      });
     });
     arcs = colours.map((colour, head) => {
       const id = `am-tip-${head}-${name}`;
       const box = { viewBox: "0 0 8 8", refY: 4, orient: "auto", markerUnits: "userSpaceOnUse" };
-      const tip = drawn("marker", svg, { id, ...box });
-      drawn("path", tip, { d: "M0 0L8 4L0 8z", fill: colour });
-      const paths = drawn("g", svg, { fill: "none", stroke: colour, "marker-end": `url(#${id})` });
-      return words.map(() => drawn("path", paths, {}));
+      const paths = words.map(() => drawn("path"));
+      svg.append(drawn("marker", { id, ...box }, drawn("path", { d: "M0 0L8 4L0 8z", fill: colour })),
+        drawn("g", { fill: "none", stroke: colour, "marker-end": `url(#${id})` }, ...paths));
+      return paths;
     });
     sizes.disconnect();
     sizes.observe(row);
@@ -140,7 +122,7 @@ function render({ model, el }) {
       numbers[i].replaceChildren();
       looks.forEach((row, head) => {
         if (row[i] < WRITTEN) return;
-        make("span", numbers[i], { textContent: short(row[i]) }).style.setProperty("--head", colours[head]);
+        numbers[i].append(make("span", { style: `--head: ${colours[head]}` }, short(row[i])));
       });
     });
     // Each line keeps the room that the word with the most numbers and arcs needs, so nothing moves.
@@ -186,6 +168,7 @@ function render({ model, el }) {
   el.classList.add("am-explorer", "am-tells");
   el.setAttribute("role", "group");
   el.setAttribute("aria-label", "Explorer: where heads look");
+  keepKeys(el);
   draw();
 }
 

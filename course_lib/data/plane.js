@@ -17,27 +17,17 @@ const pair = (point) => `(${point.map((number) => number.toFixed(2)).join(",\u00
 
 function attend([x, y], keys, values) {
   const scores = keys.map((key) => x * key[0] + y * key[1]);
-  const powers = scores.map((score) => Math.exp(score - Math.max(...scores)));
-  const total = powers.reduce((sum, power) => sum + power, 0);
-  const weights = powers.map((power) => power / total);
+  const weights = softmax(scores);
   const output = [0, 1].map((axis) => weights.reduce((sum, weight, i) => sum + weight * values[i][axis], 0));
   return { scores, weights, output };
 }
 
-function make(kind, parent, attributes = {}, text = "") {
-  const space = kind === "svg" || parent.namespaceURI.endsWith("svg") ? "http://www.w3.org/2000/svg" : parent.namespaceURI;
-  const made = document.createElementNS(space, kind);
-  Object.entries(attributes).forEach(([name, value]) => made.setAttribute(name, value));
-  made.textContent = text;
-  parent.append(made);
-  return made;
-}
-
 // An arrow from the origin, along the axis of its turned group.
 function makeArrow(plane, kind, attributes = {}) {
-  const group = make("g", plane, { fill: COLOURS[kind], stroke: COLOURS[kind], ...attributes });
-  const shaft = make("line", group, kind === "query" ? { "stroke-dasharray": "6 3" } : {});
-  const head = make("polygon", group, { stroke: "none" });
+  const shaft = drawn("line", kind === "query" ? { "stroke-dasharray": "6 3" } : {});
+  const head = drawn("polygon", { stroke: "none" });
+  const group = drawn("g", { fill: COLOURS[kind], stroke: COLOURS[kind], ...attributes }, shaft, head);
+  plane.append(group);
   const point = ([length, degrees], width) => {
     const wide = Math.min(4 + width, length);
     const tall = Math.min(2 * wide, length);
@@ -75,54 +65,50 @@ function render({ model, el }) {
   const two = values.length > 0;
   const [key, output] = two ? ["key", "output"] : ["state", "context"];
   const half = [RING + 0.62 * LETTER * Math.max(...words.map((word) => word.length)) + 4, RING + 1.2 * LETTER + 4];
-  const frame = make("div", el, { class: "am-frame" });
-  const grid = make("div", frame, { class: two ? "am-planes am-two" : "am-planes" });
-
-  function makePlane(title) {
-    const figure = make("figure", grid);
-    if (two) make("figcaption", figure, {}, title);
-    const plane = make("svg", figure, {
-      viewBox: `${-half[0]} ${-half[1]} ${2 * half[0]} ${2 * half[1]}`, role: "group", "aria-label": title,
-      fill: "currentColor", "font-size": LETTER, "text-anchor": "middle", "data-prevent-swipe": "",
-    });
-    make("path", plane, { d: `M${-REACH} 0H${REACH}M0 ${-REACH}V${REACH}`, stroke: "#8886" });
-    make("circle", plane, { r: UNIT, fill: "none", stroke: "#8886" });
-    return plane;
-  }
   const about = (i) => ({ "data-about": i });
 
-  const left = makePlane(`query and ${key}s`);
-  const glows = words.map(() => make("circle", left, { fill: "#f0e442" }));
-  const keyWords = words.map((word, i) => make("text", left, about(i), word));
-  const keyArrows = words.map((_, i) => makeArrow(left, "key", about(i)));
+  const makePlane = (title) => drawn("svg", {
+    viewBox: `${-half[0]} ${-half[1]} ${2 * half[0]} ${2 * half[1]}`, role: "group", "aria-label": title,
+    fill: "currentColor", "font-size": LETTER, "text-anchor": "middle", "data-prevent-swipe": true,
+  },
+    drawn("path", { d: `M${-REACH} 0H${REACH}M0 ${-REACH}V${REACH}`, stroke: "#8886" }),
+    drawn("circle", { r: UNIT, fill: "none", stroke: "#8886" }));
+  const figure = (plane) => make("figure", {}, ...(two ? [make("figcaption", {}, plane.ariaLabel)] : []), plane);
 
-  const table = make("table", grid);
-  const head = make("tr", make("thead", table));
-  ["", two ? "q·k" : "q·h", "weight"].forEach((name) => make(name ? "th" : "td", head, name ? { scope: "col" } : {}, name));
-  const body = make("tbody", table);
-  const rows = words.map((word, i) => {
-    const row = make("tr", body, { tabindex: 0, ...about(i) });
-    make("th", row, { scope: "row" }, word);
-    const [score, bar] = [make("td", row), make("td", row)];
-    make("span", bar, { class: "am-bar" });
-    return { row, score, weight: make("span", bar) };
-  });
+  const left = makePlane(`query and ${key}s`);
+  const glows = words.map(() => drawn("circle", { fill: "#f0e442" }));
+  const keyWords = words.map((word, i) => drawn("text", about(i), word));
+  left.append(...glows, ...keyWords);
+  const keyArrows = words.map((_, i) => makeArrow(left, "key", about(i)));
 
   const right = two ? makePlane(`values and ${output}`) : left;
   const valueArrows = values.map((_, i) => makeArrow(right, "value", about(i)));
-  const valueWords = words.filter(() => two).map((word, i) => make("text", right, about(i), word));
+  const valueWords = words.filter(() => two).map((word, i) => drawn("text", about(i), word));
+  right.append(...valueWords);
   placeWords(valueWords, values);
   const sum = makeArrow(right, "output");
   const queryArrow = makeArrow(left, "query"); // above all others
 
-  const said = make("div", grid, { class: "am-words" });
-  make("div", said, {}, "Drag what has a ring, or click where the query should point.");
+  const rows = words.map((word, i) => {
+    const score = make("td"), weight = make("span");
+    const row = make("tr", { tabindex: 0, ...about(i) },
+      make("th", { scope: "row" }, word), score, make("td", {}, make("span", { class: "am-bar" }), weight));
+    return { row, score, weight };
+  });
+  const names = [two ? "q·k" : "q·h", "weight"].map((name) => make("th", { scope: "col" }, name));
+  const table = make("table", {},
+    make("thead", {}, make("tr", {}, make("td"), ...names)), make("tbody", {}, ...rows.map(({ row }) => row)));
+
   const legend = two
     ? "blue: keys · green: values, wider with more weight · orange: output"
     : "blue: states, brighter with more weight · orange: context";
-  make("div", said, {}, `dashed: query (drawn smaller) · ${legend}`);
-  const numbers = make("div", said, { class: "am-numbers" });
-  const live = make("div", el, { class: "visually-hidden", "aria-live": "polite" });
+  const numbers = make("div", { class: "am-numbers" });
+  const said = make("div", { class: "am-words" },
+    make("div", {}, "Drag what has a ring, or click where the query should point."),
+    make("div", {}, `dashed: query (drawn smaller) · ${legend}`), numbers);
+  const live = make("div", { class: "visually-hidden", "aria-live": "polite" });
+  const grid = make("div", { class: two ? "am-planes am-two" : "am-planes" }, figure(left), table, ...(two ? [figure(right)] : []), said);
+  el.append(make("div", { class: "am-frame" }, grid), live);
   let hovered, focused, speaking;
 
   function draw() {
@@ -201,8 +187,9 @@ function render({ model, el }) {
   const handles = [];
   function makeHandle(name, { group, point }, scale, longest, get, set) {
     const handle = { group, longest, get, set };
-    const grip = make("circle", group, { class: "am-grip", r: 9 });
-    const hit = make("circle", group, { class: "am-hit", r: 20 });
+    const grip = drawn("circle", { class: "am-grip", r: 9 });
+    const hit = drawn("circle", { class: "am-hit", r: 20 });
+    group.append(grip, hit);
     const label = `${name}: left and right turn it, up and down change its length`;
     const said = { role: "slider", tabindex: 0, "aria-label": label, "aria-valuemin": 0, "aria-valuemax": 359 };
     Object.entries(said).forEach(([attribute, value]) => group.setAttribute(attribute, value));
@@ -262,7 +249,7 @@ function render({ model, el }) {
   el.classList.add("am-explorer", "am-tells", "am-plane");
   el.setAttribute("role", "group");
   el.setAttribute("aria-label", `Explorer: a query among ${key}s`);
-  el.dataset.lmSuppressShortcuts = "true"; // else JupyterLab takes the arrow keys
+  keepKeys(el);
   draw();
 }
 

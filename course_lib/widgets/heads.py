@@ -9,7 +9,7 @@ import traitlets
 
 from course_lib.files import DATA
 from course_lib.widgets.drawing import svg
-from course_lib.widgets.shell import STYLE, Live
+from course_lib.widgets.shell import STYLE, Live, source
 
 COLOURS = "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"  # of Okabe and Ito
 LEAST = 0.05  # lighter arcs can hardly be seen
@@ -29,7 +29,7 @@ class AttentionHeads(Live):
             layer or the word to show first is not there.
     """
 
-    _esm = (DATA / "heads.js").read_text(encoding="utf-8")
+    _esm = source("dom", "heads")
     _css = STYLE + (DATA / "heads.css").read_text(encoding="utf-8")
     sentences = traitlets.List().tag(sync=True)
     weights = traitlets.Unicode().tag(sync=True)  # as JSON: a notebook would give each number a line of its own

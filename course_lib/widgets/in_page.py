@@ -20,14 +20,15 @@ from torch import nn
 
 from course_lib.files import DATA
 from course_lib.trained import FOLDER
+from course_lib.widgets import shell
 from course_lib.widgets.shell import STYLE, Live
 
 PARTS = DATA / "in_page"
 
 
 def source(*parts: str) -> str:
-    """These parts of the JavaScript as one module, each after the parts it needs."""
-    return "".join((PARTS / f"{part}.js").read_text(encoding="utf-8") for part in parts)
+    """What all widgets share, and these parts of the JavaScript as one module, each after the parts it needs."""
+    return shell.source("dom", "softmax", *(f"{PARTS.name}/{part}" for part in parts))
 
 
 def style(part: str) -> str:

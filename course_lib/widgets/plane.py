@@ -8,7 +8,7 @@ import traitlets
 
 from course_lib.files import DATA
 from course_lib.widgets.drawing import percent, spread, svg
-from course_lib.widgets.shell import STYLE, Live
+from course_lib.widgets.shell import STYLE, Live, source
 
 UNIT = 80  # pixels, as in plane.js
 
@@ -26,7 +26,7 @@ class QueryInThePlane(Live):
         ValueError: keys or values have the wrong shape or are too long, the query has no length, or a word is unknown.
     """
 
-    _esm = (DATA / "plane.js").read_text(encoding="utf-8")
+    _esm = source("dom", "softmax", "plane")
     _css = STYLE + (DATA / "plane.css").read_text(encoding="utf-8")
     words = traitlets.List().tag(sync=True)
     key_vectors = traitlets.List().tag(sync=True)  # a widget has other `keys`

@@ -7,10 +7,9 @@ import numpy as np
 import torch
 import traitlets
 
-from course_lib.files import DATA
 from course_lib.masks import masked_softmax
 from course_lib.widgets.drawing import label, spread, svg
-from course_lib.widgets.shell import Live
+from course_lib.widgets.shell import Live, source
 
 
 def width_frame(keys: int, width: int, draw: int) -> str:
@@ -84,7 +83,7 @@ class MaskPainter(Live):
         ValueError: scores or a mask have another shape.
     """
 
-    _esm = (DATA / "mask_painter.js").read_text(encoding="utf-8")
+    _esm = source("dom", "softmax", "mask_painter")
     words = traitlets.List().tag(sync=True)
     scores = traitlets.List().tag(sync=True)
     presets = traitlets.Dict().tag(sync=True)

@@ -20,6 +20,11 @@ STYLE = (DATA / "explorer.css").read_text(encoding="utf-8")
 SVG = re.compile(r"<svg\b.*?</svg>", re.DOTALL)
 
 
+def source(*parts: str) -> str:
+    """These parts of the JavaScript as one module; what a part needs stands before it."""
+    return "".join((DATA / f"{part}.js").read_text(encoding="utf-8") for part in parts)
+
+
 class Live(anywidget.AnyWidget):
     """A widget with a picture of itself above it for readers where nothing runs. A live widget hides the picture.
 
@@ -83,7 +88,7 @@ class Explorer(Live):
         ValueError: a control has no value, or `start` has a value that its control lacks.
     """
 
-    _esm = (DATA / "explorer.js").read_text(encoding="utf-8")
+    _esm = source("dom", "explorer")
     controls = traitlets.List().tag(sync=True)
     frames = traitlets.Dict().tag(sync=True)
     chosen = traitlets.List().tag(sync=True)
@@ -148,7 +153,7 @@ class Explorer(Live):
 class Prediction(Live):
     """A question that the reader answers before seeing the result; `compare` shows both."""
 
-    _esm = (DATA / "prediction.js").read_text(encoding="utf-8")
+    _esm = source("dom", "prediction")
     question = traitlets.Unicode().tag(sync=True)
     options = traitlets.List().tag(sync=True)
     chosen = traitlets.Int(-1).tag(sync=True)

@@ -20,7 +20,7 @@ window.told = [];
 window.heard = [];
 document.addEventListener("am-told", ({{ detail }}) => told.push(detail));
 const model = {{
-  get: (name) => state[name], on: (_, f) => heard.push(f), save_changes: () => {{}},
+  get: (name) => state[name], on: (_, f) => heard.push(f), save_changes: () => {{}}, send: state.send,
   set: (name, value) => {{ state[name] = value; heard.forEach((f) => f()); }},
 }};
 explorer.render({{ model, el: document.getElementById("explorer") }});
@@ -187,3 +187,16 @@ def test_menus_that_ask_a_kernel_say_so_where_there_is_none(page):
     assert page.get_by_text("Other choices need a running kernel").is_visible()
     page.locator("[type=range]").press("ArrowRight")
     assert page.locator(".am-frame").inner_text() == "a 2"
+
+
+def test_the_line_about_a_running_kernel_has_its_room_before_it_is_shown(page):
+    explorer = widgets.Explorer(lambda name, size: f"{name} {size}", {"name": ["a", "b"], "size": [1, 2]}, ahead=False)
+    state = {name: getattr(explorer, name) for name in ("controls", "frames", "chosen")}
+    opened(page, explorer._esm, explorer._css, {**state, "send": True})
+    waiting, height = (
+        page.get_by_text("which needs a running kernel"),
+        page.locator("#explorer").bounding_box()["height"],
+    )
+    assert not waiting.is_visible()
+    page.locator("select").select_option(index=1)  # which nobody answers
+    assert waiting.is_visible() and page.locator("#explorer").bounding_box()["height"] == height

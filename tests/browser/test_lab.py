@@ -16,6 +16,7 @@ PICTURED = "flashlight-explorer"
 CELLS = """() => jupyterapp.shell.currentWidget.content.widgets.filter((cell) => cell.model.type === "code").map(
   (cell) => ({id: cell.model.id, count: cell.model.executionCount,
               errors: cell.model.outputs.toJSON().filter((output) => output.output_type === "error")}))"""
+ACTIVE = "jupyterapp.shell.currentWidget.content.activeCell.model.id"
 NOTEBOOK = "jupyterapp.shell.currentWidget.content.model.toJSON()"
 FINISHED = f"""() => {{
   const cells = ({CELLS})();
@@ -60,6 +61,7 @@ def move_everything(path, page, shoot, show, but=()):
         widgets.reach(page, explorer)
         if cell not in but:
             widgets.move(page, explorer)
+            assert page.evaluate(ACTIVE) == cell  # the key was the explorer's alone
         shoot(page, f"{path.stem}-{cell}")
         if cell == PICTURED:
             show(page, "lab_explorer")

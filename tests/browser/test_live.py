@@ -3,16 +3,26 @@
 import pytest
 
 from browser import widgets
-from browser.test_lab import FINISHED, menu
+from browser.test_lab import ACTIVE, FINISHED, SHOWN, menu
+from course_lib.tools import lessons
 
 pytestmark = pytest.mark.browser
 
-ACTIVE = "jupyterapp.shell.currentWidget.content.activeCell.model.id"
 FIRST = """() => {
   const notebook = jupyterapp.shell.currentWidget.content;
   notebook.activeCellIndex = 0;
   notebook.activeCell.node.focus();
 }"""
+GO_TO = """(control) => {
+  const notebook = jupyterapp.shell.currentWidget.content;
+  notebook.activeCellIndex = notebook.widgets.findIndex((cell) => cell.node.contains(control));
+  notebook.activeCell.node.focus();
+  return document.activeElement === notebook.activeCell.node;  // a slide that is hidden takes no focus
+}"""
+ON_CELL = "document.activeElement === jupyterapp.shell.currentWidget.content.activeCell.node"
+IN_WIDGET = "document.activeElement.closest('.am-explorer, .am-prediction') !== null"
+CONTROLS = ".am-prediction label", ".am-controls [type=range]", ".am-plane [role=slider] .am-hit"
+TURNS = {"PageDown": "Space", "PageUp": "Shift+Space"}  # a clicker's key, and what turns the slide from a cell
 
 
 def step_to(page, cell):
@@ -47,6 +57,36 @@ def test_a_lecture_is_given_with_a_running_kernel(open_notebook, page, shoot, sh
     show(page, "lab_deck")
     page.keyboard.press("Space")  # goes to the slider
     assert page.evaluate(ACTIVE) == "scores-explorer"
-    page.keyboard.press("Shift+Tab")  # back to the slide
+    page.keyboard.press("Escape")  # back to the slide
     page.keyboard.press("Escape")
     deck.wait_for(state="detached")
+
+
+def turned(page, key):
+    """Presses a key that must turn the slide, and returns the cell that is active then."""
+    here = page.evaluate(ACTIVE)
+    page.keyboard.press(key)
+    page.wait_for_function(f"(here) => {ACTIVE} !== here", arg=here)
+    return page.evaluate(ACTIVE)
+
+
+def test_a_clickers_keys_turn_the_slide_whatever_was_clicked_and_esc_frees_the_focus(open_notebook, page):
+    (path,) = lessons.find(["03"])
+    open_notebook(path.name, "notebooks")
+    page.wait_for_function(SHOWN, arg=widgets.saved(path), timeout=300_000)
+    page.get_by_role("button", name="Toggle Deck").click()
+    page.locator(".jp-Deck").wait_for()
+    for control in map(page.query_selector, CONTROLS):
+        for key, usual in TURNS.items():
+            page.wait_for_function(GO_TO, arg=control)
+            after = turned(page, usual)
+            page.wait_for_function(GO_TO, arg=control)
+            control.click()
+            assert page.evaluate(IN_WIDGET)
+            assert turned(page, key) == after
+            assert page.evaluate(ON_CELL)  # so the next key turns it, too
+        page.wait_for_function(GO_TO, arg=control)
+        control.click()
+        page.keyboard.press("Escape")
+        assert page.evaluate(ON_CELL)
+    assert page.locator(".jp-Deck").is_visible()

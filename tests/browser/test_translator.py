@@ -199,6 +199,16 @@ def french(page):
 RIGHT = "le poulet n' a pas traversé la route parce qu' il était fatigué".split()
 
 
+CLIPBOARDS = {"none": "undefined", "one that refuses": "{ writeText: () => Promise.reject(new Error('not allowed')) }"}
+
+
+@pytest.mark.parametrize("clipboard", CLIPBOARDS)
+def test_where_nothing_can_be_copied_the_button_says_what_to_do(opened, page, clipboard):
+    page.add_init_script(f"Object.defineProperty(navigator, 'clipboard', {{ value: {CLIPBOARDS[clipboard]} }})")
+    opened().get_by_role("button", name="copy the address of this").click()
+    page.get_by_role("button", name="copy it from the address bar").wait_for(timeout=5000)
+
+
 def test_a_sentence_is_typed_or_clicked_together(opened):
     page = opened()
     assert french(page) == RIGHT

@@ -30,12 +30,6 @@ function weighted(weights, vectors) {
   return total;
 }
 
-function softmax(scores) {
-  const most = Math.max(...scores);
-  const powers = Array.from(scores, (score) => Math.exp(score - most)), total = sum(powers);
-  return powers.map((power) => power / total);
-}
-
 // Random numbers from 0 to 1 from a seed: Marsaglia's xorshift
 function random(seed) {
   let state = (seed * 2654435761) >>> 0 || 1;

@@ -1,17 +1,7 @@
-// What all explorers with a model in the page share: elements, loading the model, and keeping the state.
+// What all explorers with a model in the page share: loading the model, and keeping the state.
 
 const onPage = !document.getElementById("jupyter-config-data"); // in JupyterLab the address belongs to the reader
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
-
-function make(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
-  if (["button", "input", "select", "textarea"].includes(tag)) element.dataset.lmSuppressShortcuts = "true"; // else JupyterLab takes the keys
-  for (const [name, value] of Object.entries(attributes))
-    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else if (value !== false) element.setAttribute(name, value === true ? "" : value);
-  element.append(...children);
-  return element;
-}
 
 // Fetches the model's script from next to the page, from JupyterLab's files, or from the kernel.
 function fetched(name, model) {
@@ -36,6 +26,7 @@ function begin(what, { model, el }, start) {
   el.classList.add("am-explorer", "am-tells", "am-in-page", `am-${what.replaceAll(" ", "-")}`);
   el.setAttribute("role", "group");
   el.setAttribute("aria-label", `Explorer: a ${what} in the page`);
+  keepKeys(el);
   el.classList.add("am-waiting");
   el.append(make("p", {}, `The ${what} is being fetched (0.6 MB) …`));
   fetched(model.get("name"), model).finally(() => el.classList.remove("am-waiting")).then(

@@ -1,7 +1,6 @@
 // A translator that runs in the page. The reader types or clicks a sentence, sees its French word by word, and arcs to what
 // each word looks at. The state is one object. Everything the reader does makes a new one, and `show` draws it.
 
-const SVG = "http://www.w3.org/2000/svg";
 const KEPT = { sentence: "", layer: 2, head: 0, off: [], without: [], temperature: 0, beam: 1, seed: 1, at: null };
 const SWITCHES = {
   transformer: {
@@ -41,9 +40,7 @@ function start(model, el, spec) {
   const next = make("div", { class: "am-next", role: "group", "aria-label": "words that may come next" });
   const wrong = make("p", { class: "am-unknown", role: "alert" });
   const english = make("div", { class: "am-line", lang: "en" }), french = make("div", { class: "am-line", lang: "fr" });
-  const arcs = document.createElementNS(SVG, "svg");
-  arcs.setAttribute("class", "am-arcs");
-  arcs.setAttribute("aria-hidden", "true");
+  const arcs = drawn("svg", { class: "am-arcs", "aria-hidden": "true" });
   arcs.innerHTML = `<defs>${[0, 1, 2, 3].map((head) => `<marker id="translator-head-${head}" class="am-head-${head}" viewBox="0 0 8 8"
     refX="6" refY="4" markerWidth="11" markerHeight="11" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 8 4 0 8z"/></marker>`).join("")}</defs>`;
   const stage = make("div", { class: "am-frame" }, arcs, english, french);
@@ -66,11 +63,15 @@ function start(model, el, spec) {
       toggle("draw other words", () => false, () => change({ seed: state.seed + 1, temperature: state.temperature || 1, beam: 1 })),
       toggle("beam of 4", () => state.beam > 1, () => change({ beam: state.beam > 1 ? 1 : 4, temperature: 0 }), { title: "keeps the four best beginnings, not only the best" })),
     ...(spec.heads > 1 ? [headGrid()] : []));
-  const share = make("button", { type: "button", onclick: () => navigator.clipboard?.writeText(location.href)
-    .then(() => {
-      share.style.minWidth = `${share.offsetWidth}px`;
+  const share = make("button", { type: "button", async onclick() {
+    share.style.minWidth = `${share.offsetWidth}px`;
+    try {
+      await navigator.clipboard.writeText(location.href);
       share.textContent = "copied";
-    }) }, "copy the address of this");
+    } catch { // a page from a folder may not, and a reader may have forbidden it
+      share.textContent = "copy it from the address bar";
+    }
+  } }, "copy the address of this");
   const whole = toggle("all as it was", () => false, () => change({ ...given, sentence: state.sentence, at: state.at }));
   const apart = make("details", { open: model.get("apart") }, make("summary", {}, "Take it apart"), choices,
     make("div", { class: "am-choices am-ends" }, whole, ...(onPage ? [share] : [])));
@@ -253,9 +254,7 @@ function start(model, el, spec) {
     let path = old.get(key);
     old.delete(key);
     if (!path) {
-      path = document.createElementNS(SVG, "path");
-      path.dataset.key = key;
-      path.setAttribute("class", `am-head-${head}`);
+      path = drawn("path", { "data-key": key, class: `am-head-${head}` });
       arcs.append(path);
     }
     const shift = spec.heads > 1 && !state.head ? 5 * (head - (spec.heads - 1) / 2) : 0;

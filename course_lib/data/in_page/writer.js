@@ -131,7 +131,7 @@ function start(model, el, spec) {
     return (/^\s/.test(spelled) ? "\u200b" : "") + signs(spelled, "\n"); // a line may end before a space
   };
   const option = (place) => make("span", { role: "option", class: `am-hue-${(typed.length + place) % 4}`, tabindex: -1,
-    "data-lm-suppress-shortcuts": true, "aria-label": tokens.spelled(written[place]).replaceAll("\n", " new line ").trim() || "space" }, chip(written[place]));
+    "aria-label": tokens.spelled(written[place]).replaceAll("\n", " new line ").trim() || "space" }, chip(written[place]));
 
   function tell(done) {
     options.setAttribute("aria-busy", String(!done));
