@@ -75,7 +75,8 @@ def test_a_clickers_keys_turn_the_slide_whatever_was_clicked_and_esc_frees_the_f
     open_notebook(path.name, "notebooks")
     page.wait_for_function(SHOWN, arg=widgets.saved(path), timeout=300_000)
     page.get_by_role("button", name="Toggle Deck").click()
-    page.locator(".jp-Deck").wait_for()
+    deck = page.locator(".jp-Deck")
+    deck.wait_for()
     for control in map(page.query_selector, CONTROLS):
         for key, usual in TURNS.items():
             page.wait_for_function(GO_TO, arg=control)
@@ -89,4 +90,6 @@ def test_a_clickers_keys_turn_the_slide_whatever_was_clicked_and_esc_frees_the_f
         control.click()
         page.keyboard.press("Escape")
         assert page.evaluate(ON_CELL)
-    assert page.locator(".jp-Deck").is_visible()
+    assert deck.is_visible()
+    page.keyboard.press("Escape")
+    deck.wait_for(state="detached")  # else JupyterLab opens the next notebook in it
