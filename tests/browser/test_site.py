@@ -145,6 +145,14 @@ def test_a_page_that_scrolls_sideways_is_seen(page, address):
     assert too_wide(page)
 
 
+def test_hints_have_room_around_them(page, address):
+    visit(page, address, "notebooks/exercises/02_bahdanau_attention.html")
+    below = page.locator("article section > details + *")
+    gap = "(each) => each.getBoundingClientRect().top - each.previousElementSibling.getBoundingClientRect().bottom"
+    gaps = below.evaluate_all(f"(below) => below.map({gap})")
+    assert len(gaps) > 5 and min(gaps) >= 4
+
+
 TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 WIDTHS = {"a phone and a laptop": (360, 1280), "every width": range(360, 1921, 40)}
 
@@ -245,6 +253,9 @@ def test_a_page_keeps_its_layout_while_it_is_loaded(page, address, name, size):
         page.evaluate(TWO_FRAMES)
         if held:
             held.pop(0).continue_()
+    page.unroute_all()
+    for route in held:  # which was asked for only now
+        route.continue_()
     page.wait_for_load_state("networkidle")
     page.evaluate(TWO_FRAMES)
     assert page.evaluate("shifted") <= 0.05

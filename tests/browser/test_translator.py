@@ -209,6 +209,13 @@ def test_where_nothing_can_be_copied_the_button_says_what_to_do(opened, page, cl
     page.get_by_role("button", name="copy it from the address bar").wait_for(timeout=5000)
 
 
+def test_what_the_model_looks_at_is_told_at_a_distance_from_the_buttons(opened):
+    page = opened()
+    button, told = page.get_by_role("button", name="copy the address of this"), page.locator(".am-said")
+    box = button.bounding_box()
+    assert told.bounding_box()["y"] - box["y"] - box["height"] >= 4
+
+
 def test_a_sentence_is_typed_or_clicked_together(opened):
     page = opened()
     assert french(page) == RIGHT
