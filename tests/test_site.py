@@ -233,7 +233,9 @@ def test_the_first_pages_story_is_what_its_model_does():
     (wide, at), (cow, _) = site.translated(site.SCENES[1][0]), site.translated(site.SCENES[2][0])
     looks = dict(zip(wide.attention.key_tokens, wide.attention.weights[at], strict=True))
     assert shown[1]["seen"] == "wide" and looks["wide"] > 0.5 and max(looks["road"], looks["chicken"]) < 0.05
-    assert cow.tokens[:2] == ("la", "vache")
+    assert cow.tokens[:2] == ("la", "vache") and [one["wanted"] for one in shown] == ["", "", "≠ elle"]
+    wide_cow, place = site.translated(site.SCENES[2][0].replace("tired", "wide"))
+    assert wide_cow.tokens[place] == "elle", "the last word alone no longer decides"
     assert sum(one["seconds"] for one in shown[:2]) < 20
 
 

@@ -35,32 +35,36 @@ SENTENCE = (
     "A course from the recurrent network to the Transformer and on to language models. It tests what people say about "
     "attention, with experiments that you can move, run and change."
 )
-# The first page's story: a sentence, what the page says meanwhile, and its seconds.
+# The first page's story: a sentence, the noun that *it* stands for in both languages, the pronoun that this noun wants,
+# what the page says meanwhile, and its seconds.
 SCENES = [
     (
         "the chicken did not cross the road because it was tired",
-        "A small Transformer translates in your browser. For <i>it</i>, it writes {french}: the chicken was tired, and "
-        "<i lang='fr'>poulet</i> is masculine.",
-        6,
+        ("chicken", "poulet", "il"),
+        "<b>Attention</b> is how much a model looks at each word. This one translates in your browser, and for “it” it "
+        "writes {french}, as the chicken is masculine. Does it know who was tired?",
+        7,
     ),
     (
         "the chicken did not cross the road because it was wide",
-        "Now <b>tired</b> becomes <b>wide</b>, and <i lang='fr'>il</i> becomes {french}: the road was wide, "
-        "<i lang='fr'>la route</i>. Has it understood? In the last layer, {share:.0%} of its attention goes to "
-        "<i>{seen}</i>.",
+        ("road", "route", "elle"),
+        "Now <b>tired</b> becomes <b>wide</b>, and <i lang='fr'>il</i> becomes {french}, as the road is feminine. Yet "
+        "{share:.0%} of the attention goes to <i>{seen}</i>, and hardly any to <i>road</i>.",
         8,
     ),
     (
         "the cow did not cross the road because it was tired",
-        "So let a <b>cow</b> be tired, <i lang='fr'>la vache</i>. It should be <i lang='fr'>elle</i>, but the model "
-        "still writes {french}. It never knew who was tired.",
+        ("cow", "vache", "elle"),
+        "So let a <b>cow</b> be tired. She should be <i lang='fr'>elle</i>, but the model still writes {french}. The "
+        "last word alone decides: the model never knew who was tired. "
+        "<a href='notebooks/06_transformer_trained.html'>Lesson 6 takes it apart</a>.",
         8,
     ),
 ]
 SWITCHES = [("tired", "wide"), ("chicken", "cow")]
-OWN = "Now change the words, or type a sentence below. Point at a word, or tap it: arcs show what the model looks at."
+OWN = "Change the words, or write your own sentence. Point at a word, or tap it: arcs show what the model looks at."
 TRANSLATED = [
-    *(sentence for sentence, _, _ in SCENES),
+    *(sentence for sentence, *_ in SCENES),
     "the small black cat sees the white dog",
     "this red cat that the dog hears does not eat",
 ]
@@ -272,12 +276,16 @@ def translated(sentence):
     return written, next(place for place, word in enumerate(written.tokens) if word in ("il", "elle"))
 
 
-def scene(sentence, words, seconds):
+def scene(sentence, meant, words, seconds):
     """Returns a scene with what the model writes for *it*, and the word that it looks at most."""
     written, at = translated(sentence)
     share, seen = max(zip(written.attention.weights[at], sentence.split(), strict=True))
     told = {"french": f"<i lang='fr'>{written.tokens[at]}</i>", "seen": seen, "share": float(share)}
-    return {"sentence": sentence, "at": at, "words": words.format(**told), "seconds": seconds, **told}
+    *nouns, wanted = meant
+    return {
+        "sentence": sentence, "at": at, "words": words.format(**told), "seconds": seconds, "nouns": nouns,
+        "wanted": "" if written.tokens[at] == wanted else f"≠ {wanted}", **told,
+    }  # fmt: skip
 
 
 def has_exercises(stem):

@@ -343,8 +343,10 @@ def test_the_first_screen_has_a_sentence_two_buttons_and_something_to_move(page,
     page.set_viewport_size({"width": size[0], "height": size[1]})
     visit(page, address, "index.html")
     bottom = "(box) => box.getBoundingClientRect().bottom"
-    for wanted in ("article h1", "article h1 + p", ".start a >> nth=0", ".start a >> nth=1"):
+    for wanted in ("article h1", ".story > .words"):
         assert 0 < page.locator(wanted).evaluate(bottom) < size[1] / 2
+    for wanted in (".turns", ".start a >> nth=0", ".start a >> nth=1"):
+        assert 0 < page.locator(wanted).bounding_box()["y"] < size[1] - 20
     assert page.locator(".start a").all_inner_texts() == ["Start here", "For lecturers"]
     assert page.locator(".translator .am-explorer").bounding_box()["y"] < size[1] - 300
     shoot(page, f"site-first-screen-{size[0]}")
@@ -369,7 +371,7 @@ def test_the_first_page_plays_its_story_by_itself_and_stops(page, address, shoot
     assert " il " in il and " elle " in elle and " il " in still_il and "la vache" in still_il
     assert (first, second, third) == (["tired", "chicken"], ["wide", "chicken"], ["tired", "cow"]) and end == seen[2]
     assert [text.split()[-1] for text in (tired, wide, cow)] == ["tired", "wide", "tired"]
-    assert page.locator(".play").inner_text() == "Play again"
+    assert page.locator(".play").inner_text() == "Replay"
 
 
 def test_a_visitor_may_stop_the_story_and_change_its_words(page, address):
@@ -383,6 +385,7 @@ def test_a_visitor_may_stop_the_story_and_change_its_words(page, address):
     assert told(page) == before
     page.get_by_role("button", name="cow").click()
     assert "la vache" in told(page)[1] and told(page)[2] == ["tired", "cow"]
+    page.get_by_role("button", name="Your own sentence").click()
     page.get_by_label("English sentence").fill("the black cat sees the dog")
     page.clock.run_for(60_000)
     assert told(page)[1] == "le chat noir voit le chien" and told(page)[2] == []

@@ -50,6 +50,9 @@ html_theme_options = {
         "color-brand-content": "#0067a3",
         "inverted": "none",
         "dimmed": "none",
+        "arc": "#0072b2",
+        "right": "#00795a",
+        "wrong": "#b3261e",
     },
     # White becomes the page's dark; of what cannot be turned round every colour keeps its contrast to the others.
     "dark_css_variables": {
@@ -57,6 +60,9 @@ html_theme_options = {
         "color-brand-content": "#74bbee",
         "inverted": "invert(0.93) hue-rotate(180deg)",
         "dimmed": "brightness(0.75)",
+        "arc": "#56b4e9",
+        "right": "#3fc79a",
+        "wrong": "#ff8a73",
     },
 }
 

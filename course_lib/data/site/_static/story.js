@@ -1,10 +1,11 @@
 // The first page plays a short story: the translator changes its sentence by itself, until the visitor takes over. Each
-// scene in `data-scenes` has a sentence, the place of the French word whose arcs are shown, what to say, and its seconds.
+// scene in `data-scenes` has a sentence, the place of the French word whose arcs are shown, the nouns that it stands for,
+// what it should be if it is wrong, what the page says, and its seconds.
 (() => {
   const story = document.querySelector(".story");
   if (!story) return;
-  const scenes = JSON.parse(story.dataset.scenes), words = story.querySelector(".words"), play = story.querySelector(".play");
-  const switches = [...story.querySelectorAll(".turns [data-word]")];
+  const [words, play, own] = [".words", ".play", ".own"].map((name) => story.querySelector(name));
+  const scenes = JSON.parse(story.dataset.scenes), switches = [...story.querySelectorAll("[data-word]")];
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
   let sentence = scenes[0].sentence, next = 0, timer = 0;
 
@@ -14,14 +15,22 @@
     const there = sentence.split(" ");
     for (const button of switches) button.setAttribute("aria-pressed", String(there.includes(button.dataset.word)));
   }
+  function playing(scene) {
+    story.classList.toggle("playing", scene !== null);
+    story.classList.toggle("wrong", Boolean(scene?.wanted));
+    story.style.setProperty("--wanted", JSON.stringify(scene?.wanted ?? ""));
+    story.querySelector(".am-said").setAttribute("aria-live", scene ? "off" : "polite"); // the words say enough
+    for (const word of story.querySelectorAll(".am-word"))
+      word.classList.toggle("meant", Boolean(scene?.nouns.includes(word.firstChild.textContent)));
+  }
   function show() {
     const scene = scenes[next];
-    story.classList.add("playing");
     set({ sentence: scene.sentence, at: { side: "french", place: scene.at } });
     now(scene.sentence);
+    playing(scene);
     words.innerHTML = scene.words;
     next = (next + 1) % scenes.length;
-    if (!next) return stop("Play again");
+    if (!next) return stop("Replay");
     timer = setTimeout(show, 1000 * scene.seconds);
     play.textContent = "Pause";
   }
@@ -32,19 +41,25 @@
   }
   function over() {
     next = 0;
-    story.classList.remove("playing");
-    stop("Play again");
+    stop("Replay");
+    playing(null);
   }
 
   play.addEventListener("click", () => (timer ? stop("Go on") : show()));
+  own.addEventListener("click", () => {
+    own.setAttribute("aria-expanded", String(story.classList.toggle("opened")));
+    over();
+    words.innerHTML = story.dataset.own;
+  });
   for (const button of switches)
     button.addEventListener("click", () => {
       over();
       const { word, instead } = button.dataset;
       now(sentence.split(" ").map((one) => (one === instead ? word : one)).join(" "));
       set({ sentence });
-      const known = scenes.find((one) => one.sentence === sentence);
-      words.innerHTML = known ? known.words : story.dataset.own;
+      const scene = scenes.find((one) => one.sentence === sentence);
+      if (scene) playing(scene);
+      words.innerHTML = scene ? scene.words : story.dataset.own;
     });
   story.addEventListener("am-told", ({ detail }) => {
     over();
@@ -55,9 +70,10 @@
   const ready = setInterval(() => {
     if (!story.querySelector(".am-translator .am-word")) return;
     clearInterval(ready);
-    const shared = new URLSearchParams(location.search).has("sentence");
     play.hidden = false;
-    if (calm || shared) stop("Play");
+    const shared = new URLSearchParams(location.search).has("sentence");
+    if (shared) own.click();
+    else if (calm) stop("Play");
     else show();
   }, 100);
 })();
