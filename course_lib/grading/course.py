@@ -166,9 +166,7 @@ def named(names: Sequence[str], there: Sequence[str], where: str) -> list[str]:
     for name in names:
         those = [name] if name in there else [one for one in there if one.startswith(name)]
         if not those:
-            raise CourseError(
-                f"In {where}, no assignment begins with {name!r}. There are: {', '.join(there) or 'none'}."
-            )
+            raise CourseError(f"In {where}, no assignment begins with {name!r}. There are: {', '.join(there)}.")
         if len(those) > 1:
             raise CourseError(f"{name!r} stands for {len(those)} assignments. Write one of these names in full: "
                               f"{', '.join(those)}.")  # fmt: skip
