@@ -211,6 +211,7 @@ def mutants(arguments):
     """[exercise ...]: change the solutions by rule and report what the checks say (all, or those you name: 03)"""
     import torch
 
+    from course_lib.checks import exercises
     from course_lib.tools import edges, lessons, mutants, relations, rewrapped
 
     torch.set_num_threads(1)
@@ -219,9 +220,9 @@ def mutants(arguments):
         for solution, became in mutants.report(notebook):
             counts = ", ".join(f"{len(those)} {kind}" for kind, those in became.items() if those)
             print(f"{solution.name:<22}", counts, flush=True)
-            two = mutants.doubled(solution, became[mutants.DESCRIBED], mutants.PAIRS)
+            two = mutants.doubled(exercises()[solution.name], mutants.PAIRS)
             counted = ", ".join(f"{many} {how}" for how, many in Counter(how for how, _ in two).items())
-            print(f"{'':<22} two at once:", counted or "no two names", flush=True)
+            print(f"{'':<22} two at once:", counted or "no two edits", flush=True)
             holes += [f"{solution.name}, {one.what}:\n{one.source}" for one in became[mutants.PASSED]]
         for line in mutants.report_on_misconceptions(notebook):
             print(line, flush=True)

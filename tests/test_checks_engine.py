@@ -4,6 +4,7 @@ import functools
 import importlib
 import itertools
 import linecache
+import warnings
 
 import numpy as np
 import pytest
@@ -408,6 +409,39 @@ def test_what_has_become_of_a_misconception_is_told_beside_its_name():
         "✗ row: the softmax runs over the rows; in addition, every sign is flipped."
     )
     assert "over the rows" not in said_of(asked, lambda x: -x.softmax(-1))
+
+
+def halved_and_shared_out(x):
+    halved = x / 2
+    return halved.softmax(-1)
+
+
+@pytest.mark.parametrize(
+    ("answer", "names"),
+    [
+        (lambda x: x.softmax(0), {"nothing is halved", "the softmax runs over the rows"}),
+        (lambda x: (-x / 2).softmax(0), {"the sign is wrong", "the softmax runs over the rows"}),
+        (lambda x: (x / 2).log_softmax(0), {"logs are returned", "the softmax runs over the rows"}),
+        (lambda x: [x.softmax(-1)], {"nothing is halved", "the result is in a list"}),
+        (lambda x: (-x / 2).softmax(-1).T, {"the sign is wrong", "the rows become columns"}),
+    ],
+)
+def test_two_edits_are_named_even_where_their_words_overlap(answer, names):
+    asked = exercise(halved_and_shared_out)
+    warnings.simplefilter("ignore")
+    for name, *change in (
+        ("nothing is halved", " / 2", ""),
+        ("the softmax runs over the rows", "softmax(-1)", "softmax(0)"),
+        ("the sign is wrong", "halved.softmax", "(-halved).softmax"),
+        ("logs are returned", ".softmax", ".log_softmax"),
+        ("the result is in a list", "halved.softmax(-1)", "[halved.softmax(-1)]"),
+        ("the rows become columns", "softmax(-1)", "softmax(-1).T"),
+        ("x is called", "x / 2", "1(x)"),  # Python warns of it
+    ):
+        asked.edit(name, "Look again.", tuple(change))
+    warnings.simplefilter("error")
+    said = said_of(asked, answer)
+    assert set(said.removeprefix("✗ row: ").removesuffix(".").split("; in addition, ")) == names
 
 
 def test_an_order_in_memory_hides_no_misconception():

@@ -9,9 +9,10 @@ import ast
 import copy
 import dataclasses
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, islice
 from pathlib import Path
 
 import nbformat
@@ -19,13 +20,15 @@ import torch
 
 from course_lib.checks import exercises
 from course_lib.checks.bounds import Check, TooLongError
-from course_lib.checks.engine import Exercise, Question, Wrong, ask, attempt, examine, same
+from course_lib.checks.engine import Exercise, Misconception, Question, Wrong, ask, attempt, examine, same
 
-PAIRS = 20  # of changes that are tried together in an exercise
+PAIRS = 20  # of misconceptions that are tried together in an exercise
 FURTHER = 12  # draws of inputs on which a passing mutant is compared with the solution
 PASSED, EQUIVALENT, ENDLESS = "passed", "equivalent", "does not end"
 DESCRIBED, NOT_RIGHT = "named or described", "only not right"
-ONE_OF_THEM, ANOTHER, IN_GENERAL = "told as one of the two", "as another", "in general"
+ONE_OF_THEM, ALIKE = "told as one of the two or both", "as one with the same results"
+ANOTHER, IN_GENERAL = "as another", "in general"
+NO_RESULT = re.compile("it raises|everything is 0")  # speaks for no mistake, since many have it
 
 
 # ---- the solutions ----
@@ -326,47 +329,37 @@ def with_said(solution: Solution, mutant: Mutant) -> Mutant:
     return dataclasses.replace(mutant, said=judged(solution, mutant))
 
 
-# ---- two changes at once ----
+# ---- two misconceptions at once ----
 
 
-def both(base: object, one: object, other: object) -> object:
-    """Returns a tree with the changes of two others. Raises ValueError if they overlap."""
-    if same_tree(base, one):
-        return other
-    if same_tree(base, other):
-        return one
-    if isinstance(base, list) and len(base) == len(one) == len(other):
-        return [both(*three) for three in zip(base, one, other, strict=True)]
-    if not isinstance(base, ast.AST) or not type(base) is type(one) is type(other):
-        raise ValueError("both change the same place")
-    fields = {name: both(value, getattr(one, name), getattr(other, name)) for name, value in ast.iter_fields(base)}
-    return ast.fix_missing_locations(ast.copy_location(type(base)(**fields), base))
+def doubled(asked: Exercise, most: int, seed: int = 0) -> Iterator[tuple[str, str]]:
+    """Yields (how the check tells it, what was told) for up to `most` answers with two edits of the right source."""
+    edits = [one for one in asked.misconceptions if one.changes]
+    pairs = [(one, other) for one, other in combinations(edits, 2) if one.name != other.name]
+    random.Random(seed).shuffle(pairs)
+    return islice((found for pair in pairs if (found := told_two(asked, *pair))), most)
 
 
-def same_tree(one: object, other: object) -> bool:
-    shown = [ast.dump(ast.Module(part if isinstance(part, list) else [part], [])) for part in (one, other)]
-    return shown[0] == shown[1]
-
-
-def names_in(asked: Exercise, said: str) -> set[str]:
-    """Returns the misconceptions that a message names."""
-    return {misconception.name for misconception in asked.misconceptions if misconception.name in said}
-
-
-def doubled(solution: Solution, tried: Sequence[Mutant], most: int, seed: int = 0) -> Iterator[tuple[str, Mutant]]:
-    """Yields (how the check reports it, both changes together) for up to `most` pairs that have different names."""
-    asked, draw = exercises()[solution.name], random.Random(seed)
-    named = [(mutant, names) for mutant in tried if (names := names_in(asked, mutant.said.partition("\n")[0]))]
-    pairs = [(one, other) for one, other in combinations(named, 2) if not one[1] & other[1]]
-    for (one, first), (other, second) in draw.sample(pairs, min(most, len(pairs))):
-        try:
-            tree = both(*(ast.parse(source) for source in (solution.source, one.source, other.source)))
-        except ValueError:
-            continue
-        two = with_said(solution, Mutant(f"{one.what}, and {other.what}", ast.unparse(tree)))
-        told = names_in(asked, two.said)
-        how = ONE_OF_THEM if told & (first | second) else ANOTHER if told else IN_GENERAL
-        yield two.said if two.said in (PASSED, EQUIVALENT, ENDLESS) else how, two
+def told_two(asked: Exercise, one: Misconception, other: Misconception) -> tuple[str, str] | None:
+    """Returns how the check tells two edits together, and what it says; None if they pass or have no result."""
+    said = ""
+    try:
+        answer = asked.edited(*one.changes, *other.changes)
+        examine(asked, answer)
+    except (ValueError, SyntaxError):
+        pass
+    except Wrong as wrong:
+        said = str(wrong)
+    if not said or NO_RESULT.search(said.splitlines()[0]):
+        return None
+    named = [misconception for misconception in asked.misconceptions if misconception.name in said]
+    how = IN_GENERAL
+    if any(misconception.name in (one.name, other.name) for misconception in named):
+        how = ONE_OF_THEM
+    elif named:
+        alike = any(not differs(asked, misconception.answer, answer) for misconception in named)
+        how = ALIKE if alike else ANOTHER
+    return how, f"{one.name} + {other.name}: {said.splitlines()[0]}"
 
 
 # ---- misconceptions against each other ----

@@ -492,7 +492,10 @@ def split_keeps_what_was_known(word, known):
     return pieces
 
 
-@wrong("split_word", "the ## is missing in the result")
+@wrong(
+    "split_word",
+    "the ## is missing in the result; in addition, a piece is taken with or without ##, whichever is known",
+)
 def split_without_the_marks(word, known):
     pieces = []
     while word:
@@ -673,3 +676,11 @@ def vector_a_sum(states, mask):
 @wrong("sentence_vector", "all sentences are averaged together")
 def vector_all_thrown_together(states, mask):
     return states[mask].mean(0).expand(len(states), -1)
+
+
+@wrong("merged", "only the update is returned; in addition, the number of inputs is taken for r")
+def only_the_update_over_the_inputs(weight, down, up, alpha):
+    update = torch.zeros_like(weight)
+    for row, column in zip(down, up.T, strict=True):
+        update += torch.outer(column, row)
+    return alpha * update / down.shape[1]

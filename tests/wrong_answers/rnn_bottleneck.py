@@ -253,7 +253,9 @@ def scores_in_the_last_axis(logits, words, mask):
     return F.cross_entropy(logits, words, ignore_index=0)
 
 
-@wrong("loss_per_word", "the softmax is taken twice")
+@wrong(
+    "loss_per_word", "the softmax is taken twice; in addition, padding is recognised by the number 0, not by the mask"
+)
 def probabilities_into_cross_entropy(logits, words, mask):
     return F.cross_entropy(F.softmax(logits, dim=-1).transpose(1, 2), words, ignore_index=0)
 
@@ -575,3 +577,8 @@ def loss_with_padding_as_word_0(logits, words, mask):
 
 
 wrong_value("words_held_64", 0.5, "that is the share, not the number of words")
+
+
+@wrong("rnn_step", "the logistic function is used instead of the tanh; in addition, the bias is missing")
+def logistic_step_without_a_bias(x, state, W_x, W_h, b):
+    return 1 / (1 + (-(x @ W_x.T) - state @ W_h.T).exp())

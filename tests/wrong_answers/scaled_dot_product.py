@@ -131,7 +131,10 @@ def dots(query, key):
     return einsum("bhqd,bhkd->bhqk", query, key)
 
 
-@wrong("scaled_attention", "the root is taken of the number of heads")
+@wrong(
+    "scaled_attention",
+    "the root is taken of the number of heads; in addition, a query with nothing to look at still gets weight",
+)
 def root_of_axis_one(query, key, value, mask):
     scores = query @ key.mT / math.sqrt(query.shape[1])
     return both(F.softmax(scores.masked_fill(mask == 0, -1e9), -1), value)
@@ -143,13 +146,19 @@ def softmax_over_queries(query, key, value, mask):
     return both(torch.softmax(scores.masked_fill(~mask, -torch.inf), dim=2), value)
 
 
-@wrong("scaled_attention", "the softmax runs over the heads or the batch")
+@wrong(
+    "scaled_attention",
+    "the softmax runs over the heads or the batch; in addition, a query with nothing to look at gives NaN",
+)
 def softmax_over_axis_one(query, key, value, mask):
     scores = (query @ key.transpose(2, 3)) / query.shape[-1] ** 0.5
     return both(torch.softmax(scores.masked_fill(~mask, -torch.inf), dim=1), value)
 
 
-@wrong("scaled_attention", "the softmax runs over the heads or the batch")
+@wrong(
+    "scaled_attention",
+    "the softmax runs over the heads or the batch; in addition, a query with nothing to look at gives NaN",
+)
 def softmax_over_axis_zero(query, key, value, mask):
     return both(F.softmax(torch.where(mask, dots(query, key) / query.shape[-1] ** 0.5, -torch.inf), 0), value)
 
@@ -426,7 +435,7 @@ def causal_strictly_before(queries, keys):
     return mask
 
 
-@wrong("causal", "the result has the wrong shape (3, 3), not (1, 1, 3, 3)")
+@wrong("causal", "the first two axes are missing; in addition, the first query belongs to the first key")
 def causal_numpy_first_at_first(queries, keys):
     return np.tril(np.ones((queries, keys), dtype=bool))
 
@@ -465,3 +474,10 @@ def attention_root_of_the_values(query, key, value, mask):
 
 wrong_value("saturated_at", 6, "that is the exponent, not the width")
 wrong_value("saturated_at", 16, "16 is not right")
+
+
+@right("scaled_attention")  # wrong only if an open score is the lowest number itself, and no dot product is
+def lowest_number_then_zeroed(query, key, value, mask):
+    scores = query @ key.mT / query.shape[-1] ** 0.5
+    weights = scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(-1) * mask
+    return weights @ value, weights

@@ -80,7 +80,7 @@ def pairs_of(words, offset):
                 yield b, i, i + offset, sentence[i], sentence[i + offset]
 
 
-@wrong("weight_at", "padding is counted")
+@wrong("weight_at", "padding is counted; in addition, it returns NaN if no pair counts")
 def ignores_the_words_and_divides(weights, words, offset):
     return weights.diagonal(dim1=-2, dim2=-1, offset=offset).mean(dim=(0, -1))
 
@@ -488,3 +488,13 @@ def weight_mean_of_sentence_means(weights, words, offset):
     if not means:
         return weights.new_zeros(weights.shape[1])
     return torch.stack(means).mean(0)
+
+
+@wrong("weight_at", "it looks the other way; in addition, it returns a sum, not a mean")
+def sum_of_looks_the_other_way(weights, words, offset):
+    n, total = words.shape[1], torch.zeros(weights.shape[1])
+    for i in range(n):
+        if 0 <= i - offset < n:
+            both = words[:, i] & words[:, i - offset]
+            total += weights[both, :, i, i - offset].sum(0)
+    return total

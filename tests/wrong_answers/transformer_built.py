@@ -497,3 +497,9 @@ def norm_over_everything(x, gain, bias, epsilon):
 def norm_with_brackets_too_late(x, gain, bias, epsilon):
     d = x - x.mean(-1, keepdim=True)
     return gain * (d / (d.square().mean(-1, keepdim=True) + epsilon).sqrt() + bias)
+
+
+@wrong("layer_norm", "the norm runs over the words; in addition, the squares are divided by d − 1")
+def norm_over_the_words_with_n_minus_1(x, gain, bias, epsilon):
+    spread = (x.var(-2, keepdim=True) + epsilon) ** 0.5
+    return gain * (x - x.mean(-2, keepdim=True)) / spread + bias

@@ -5,7 +5,7 @@ plain arithmetic, never from a solution. A misconception is itself an answer. If
 misconception, the check names that misconception.
 
 All other code imports from here. The modules are, in this order: exercise, comparing, trying, saying, differences,
-containers, describing, naming, examining, asking. Each one imports only from modules before it.
+containers, describing, joining, naming, examining, asking. Each one imports only from modules before it.
 """
 
 from course_lib.checks.engine.asking import ask

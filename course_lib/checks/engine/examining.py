@@ -150,6 +150,8 @@ def _diagnosis(
     off = any(not agree(exercise, *one[1:]) for one in wrong)
     if off and (misconception := misconception_of(exercise, answer, tried, seed, check)):
         return says(exercise, misconception.name, misconception.hint, case, outcome, wanted, answer)
+    if off and (two := two_at_once(exercise, tried)):
+        return says(exercise, *two, case, outcome, wanted, answer)
     if misfit := misfit_of(exercise, outcome, wanted):
         return says(exercise, *misfit, case, outcome, wanted, answer)
     what, hint = symptom([(one.result, two) for _, one, two in wrong if not one.error], outcome)
@@ -164,8 +166,8 @@ def _diagnosis(
         hint = "Did you type in something that should be computed, or is something kept between calls?"
     if hint == STEP_BY_STEP:
         hint = f"{where_right(exercise, tried)}{hint if is_small(case) else STEP_IN_CODE}"
-    if two := two_at_once(exercise, tried) or one_and_more(exercise, tried):
-        what, hint = two
+    if more := one_and_more(exercise, tried):
+        what, hint = more
     elif not outcome.error and not wanted.error and (like := like_one(exercise, wrong)):
         hint = like if hint.endswith((STEP_BY_STEP, STEP_IN_CODE, differences.WHICH)) else f"{hint} {like}"
     return says(exercise, what, hint, case, outcome, wanted, answer)

@@ -4,6 +4,7 @@ import inspect
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import torch
 
@@ -113,11 +114,19 @@ class Exercise:
 
     def edited(self, *changes: tuple[str, str]) -> Callable:
         """Returns the right function with a few words of its source changed. Raises as `edit`."""
-        source = textwrap.dedent(inspect.getsource(self.right))
+        return self.made(self.source(*changes))
+
+    def source(self, *changes: tuple[str, str]) -> str:
+        """Returns the right source with a few words changed. Raises as `edit`."""
+        source = _source(self.right)
         for old, new in changes:
             if source.count(old) != 1:
                 raise ValueError(f"{old!r} stands {source.count(old)} times in\n{source}")
             source = source.replace(old, new)
+        return source
+
+    def made(self, source: str) -> Callable:
+        """Returns the function that a changed source of `right` defines. It may raise SyntaxError."""
         made = {}
         right = inspect.unwrap(self.right)  # a decorator hides its globals
         exec(source, right.__globals__, made)  # not a copy of the globals, so that helpers defined later are found
@@ -125,6 +134,11 @@ class Exercise:
 
     def run(self, answer: Callable, arguments: Mapping[str, object]) -> object:
         return answer(*arguments.values()) if self.drive is None else self.drive(answer, **arguments)
+
+
+@lru_cache(100)
+def _source(function: Callable) -> str:
+    return textwrap.dedent(inspect.getsource(function))
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """Finds the misconception that explains a result. Only `examining` imports it."""
 
 import math
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, islice
 
 import torch
@@ -10,17 +11,19 @@ from torch import Tensor
 from course_lib.checks import bounds
 from course_lib.checks.engine import differences
 from course_lib.checks.engine.comparing import NEARLY, as_tensor, plain, same
+from course_lib.checks.engine.containers import misfit_of
 from course_lib.checks.engine.exercise import Exercise, Misconception
+from course_lib.checks.engine.joining import joined
 from course_lib.checks.engine.trying import MOST_FURTHER, Tried, agree, attempt, drawn, in_memory_alone, known
 
-MOST_PAIRS = 200  # pairs of misconceptions that are tried together
+MOST_PAIRS = 2000  # pairs of misconceptions that are tried together
 
 
 def like_one(exercise: Exercise, wrong: Sequence[Tried]) -> str | None:
     """Which misconception gives the same results on most failing inputs, including the smallest, if none explains all."""
     wrong = [one for one in wrong if not in_memory_alone(one[1])]
     results = [plain(outcome.result) for _, outcome, _ in wrong]
-    if len(wrong) < 3 or all(same(result, results[0], 0.0) for result in results):  # many mistakes give one result
+    if len(wrong) < 3 or _always_the_same(results):
         return None
     found = [m for m in exercise.misconceptions if _gives(exercise, m, wrong[0], hidden=False)]
     alike = [sum(_gives(exercise, m, one, hidden=False) for one in wrong) for m in found]
@@ -31,6 +34,11 @@ def like_one(exercise: Exercise, wrong: Sequence[Tried]) -> str | None:
     many = "all" if most == len(wrong) else f"{most} of the {len(wrong)}"
     rest = "" if most == len(wrong) else " On the others, the results differ."
     return f"On {many} failing inputs, it gives the same results as this mistake: {best.name}. {best.hint}{rest}"
+
+
+def _always_the_same(results: Sequence[object]) -> bool:
+    """Whether several results are all equal. Then they speak for no mistake, since many give one result."""
+    return len(results) > 1 and all(same(result, results[0], 0.0) for result in results)
 
 
 def one_and_more(exercise: Exercise, tried: Sequence[Tried]) -> differences.Said | None:
@@ -60,27 +68,42 @@ def one_and_more(exercise: Exercise, tried: Sequence[Tried]) -> differences.Said
 def two_at_once(exercise: Exercise, tried: Sequence[Tried]) -> differences.Said | None:
     """Names two misconceptions that give all the results when both are edited into the right source."""
     wrong = [one for one in tried if not agree(exercise, *one[1:])]
-    if any(outcome.error for _, outcome, _ in tried) or not _has_numbers(plain(wrong[0][1].result)):
+    results = [plain(outcome.result) for _, outcome, _ in wrong if outcome.result is not None]
+    if not any(map(_has_numbers, results)) or _always_the_same(results):
         return None
-    edits = [one for one in exercise.misconceptions if one.changes and _matters(exercise, one, wrong[0])]
+    smallest_first = [wrong[0], *tried]  # it rules out most pairs
     check = bounds.Check()  # two edits together may loop forever
-    for one, other in islice(combinations(edits, 2), MOST_PAIRS):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # no learner has written the joined source
         try:
-            both = exercise.edited(*one.changes, *other.changes)
-            outcomes = ((outcome, attempt(exercise, both, case, check)) for case, outcome, _ in [wrong[0], *tried])
-            if one.name != other.name and all(agree(exercise, *pair) for pair in outcomes):
-                return f"{one.name}; in addition, {other.name}", f"{one.hint}\n{other.hint}"
-        except (ValueError, SyntaxError):  # both change the same words
-            continue
+            for one, other in islice(_pairs_of_edits(exercise, wrong), MOST_PAIRS):
+                for both in joined(exercise, one, other):
+                    outcomes = ((outcome, attempt(exercise, both, case, check)) for case, outcome, _ in smallest_first)
+                    if all(agree(exercise, *pair) for pair in outcomes):
+                        return f"{one.name}; in addition, {other.name}", f"{one.hint}\n{other.hint}"
         except bounds.BeyondError:
-            return None
+            pass
     return None
 
 
-def _matters(exercise: Exercise, misconception: Misconception, one: Tried) -> bool:
-    """Whether a misconception gives a wrong result on an input, and not an error."""
-    theirs = known(exercise, misconception.answer, one[0])
-    return not theirs.error and not agree(exercise, theirs, one[2])
+def _pairs_of_edits(exercise: Exercise, wrong: Sequence[Tried]) -> Iterator[tuple[Misconception, Misconception]]:
+    """The pairs of misconceptions that are edits, first those that explain many results alone.
+
+    Where one of two mistakes makes no difference, the results are those of the other.
+    """
+
+    def alone(edit: Misconception) -> int:
+        return sum(agree(exercise, outcome, known(exercise, edit.answer, case)) for case, outcome, _ in wrong)
+
+    def misfits(edit: Misconception) -> bool:
+        return any(misfit_of(exercise, known(exercise, edit.answer, case), wanted) for case, _, wanted in wrong)
+
+    edits = sorted((one for one in exercise.misconceptions if one.changes), key=alone, reverse=True)
+    pairs = ((one, other) for one, other in combinations(edits, 2) if one.name != other.name)
+    if not misfit_of(exercise, *wrong[0][1:]):
+        return pairs
+    odd = list(filter(misfits, edits))  # another container comes from one of these
+    return (pair for pair in pairs if pair[0] in odd or pair[1] in odd)
 
 
 def _became(pairs: Sequence[tuple[object, object]]) -> differences.Said | None:
