@@ -268,7 +268,7 @@ def unusable(name: str, answer: Callable, of_notebook: dict[str, Cell]) -> str:
 # Messages that say what came and what was wanted: the container, its size, or its values.
 NAMED = re.compile(
     r"(it returns|your function returns|`result.*` is|the result has the wrong) .+, not .+|comes back, not a"
-    r"|not boolean|not whole numbers"
+    r"|not boolean|not whole numbers|can't be used for training|the row of a table"
     r"|infer dtype of|too many dimensions '"  # torch's own words, if a check needs a tensor to continue
     r"|instead of|in place of|in a row of their own|entry|entries are left out|there is a list within|ends too early"
 )

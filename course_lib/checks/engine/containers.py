@@ -46,11 +46,9 @@ def _misfit(given: object, wanted: object, place: str = "") -> differences.Said 
         fits = isinstance(given, str)
     elif isinstance(target, Tensor | bool | int | float):
         number = _is_number(given) or isinstance(given, Decimal | Fraction)
-        fits = (
-            number
-            or (is_array and (as_tensor(target).ndim > 0 or not place))
-            or (as_tensor(target).ndim > 0 and is_list and _sizes(given) is not None)
-        )
+        table = is_list and _sizes(given) is not None and not _is_table_of_tensors(given)
+        many = as_tensor(target).ndim > 0
+        fits = number or (is_array and (many or not place)) or (many and table)
     else:
         return None
     if fits or given is None:
@@ -97,6 +95,12 @@ def _sizes(value: object) -> tuple[int, ...] | None:
     return (len(value), *sizes.pop()) if len(sizes) == 1 and None not in sizes else None
 
 
+def _is_table_of_tensors(values: Sequence) -> bool:
+    """Whether nested lists have a tensor for each number. Large ones take gigabytes and minutes in the cells below."""
+    nested = any(isinstance(item, list | tuple) for item in values)
+    return nested and any(isinstance(item, Tensor) for item in _leaves(values))
+
+
 def _container(value: object) -> str:
     """Names the container of a result, and anything odd in it."""
     if isinstance(value, list | tuple):
@@ -106,7 +110,9 @@ def _container(value: object) -> str:
         odd = [item for item in _leaves(value) if not _is_number(item)]
         if odd:
             return f"{many} with {_container(odd[0])} in it"
-        return many if _sizes(value) else f"{many} whose rows differ in length"
+        if _sizes(value) is None:
+            return f"{many} whose rows differ in length"
+        return f"{many} with a tensor for each number" if _is_table_of_tensors(value) else many
     if isinstance(value, Tensor | complex | np.ndarray | np.generic) and torch.is_tensor(array := plain(value)):
         if array.is_complex():
             return "complex numbers" if array.ndim else "a complex number"

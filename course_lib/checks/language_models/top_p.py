@@ -69,7 +69,7 @@ def drive_top_p(answer, p, share):
         found = torch.as_tensor(given).clone()
     except (TypeError, ValueError, RuntimeError):
         return given
-    if found.shape != p.shape:
+    if found.shape != p.shape or found.is_sparse:
         return given
     for row, new in zip(p, found, strict=True):
         for value in row.unique():

@@ -24,6 +24,7 @@ def cases(generator: torch.Generator) -> list[Case]:
     inputs = [
         ("two equal pictures with different queries", *by_hand),
         *((about, *given(*sizes)) for about, sizes in GRIDS),
+        ("large scores", 100 * by_hand[0], by_hand[1]),
         ("a query of 0", torch.zeros(2, 5), equal[1]),
         ("long vectors", *given(2, 3, 4, some(generator, 20, 40))),
         ("more pictures", *given(some(generator, 5, 8), 6, some(generator, 3, 6), some(generator, 7, 12))),
@@ -117,6 +118,11 @@ GRID_WEIGHTS.edit(
     "exp is taken, but not divided by the sum",
     "What must the numbers of one picture be divided by?",
     (SHARED_OUT, "scaled.exp()"),
+)
+GRID_WEIGHTS.edit(
+    "large scores overflow",
+    "exp(100) is too large for float32. What can you subtract from all scores of a picture without changing the softmax?",
+    (SHARED_OUT, "(powers := scaled.exp()) / powers.sum((1, 2), keepdim=True)"),
 )
 GRID_WEIGHTS.edit(
     "the largest score gets the weight 1, and all others get 0",
