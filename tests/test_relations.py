@@ -35,6 +35,7 @@ def test_a_change_is_made_in_each_part_of_a_result():
     assert in_bits.change(math.log(2)) == pytest.approx(1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "notebook", sweep(lessons.find(folder="exercises"), "07_taken_apart", named=lambda path: path.stem)
 )
