@@ -236,6 +236,7 @@ def test_the_first_pages_story_is_what_its_model_does():
     assert cow.tokens[:2] == ("la", "vache") and [one["wanted"] for one in shown] == ["", "", "≠ elle"]
     wide_cow, place = site.translated(site.SCENES[2][0].replace("tired", "wide"))
     assert wide_cow.tokens[place] == "elle", "the last word alone no longer decides"
+    assert shown[2]["last"] < 0.05  # what decides is not what it looks at
     assert sum(one["seconds"] for one in shown[:2]) < 20
 
 

@@ -41,23 +41,23 @@ SCENES = [
     (
         "the chicken did not cross the road because it was tired",
         ("chicken", "poulet", "il"),
-        "<b>Attention</b> is how much a model looks at each word. This one translates in your browser, and for “it” it "
-        "writes {french}, as the chicken is masculine. Does it know who was tired?",
+        "<b>Attention</b> says how much a model takes from each word. This small one translates in your browser. For "
+        "“it” it writes {french}, which is right: <i lang='fr'>poulet</i> is masculine. Does it know who was tired?",
         7,
     ),
     (
         "the chicken did not cross the road because it was wide",
         ("road", "route", "elle"),
-        "Now <b>tired</b> becomes <b>wide</b>, and <i lang='fr'>il</i> becomes {french}, as the road is feminine. Yet "
-        "{share:.0%} of the attention goes to <i>{seen}</i>, and hardly any to <i>road</i>.",
+        "Now <b>tired</b> becomes <b>wide</b>, and it writes {french}. Right again: <i lang='fr'>la route</i> is "
+        "feminine. But {share:.0%} of the attention goes to <i>{seen}</i>, and hardly any to <i>road</i>.",
         8,
     ),
     (
         "the cow did not cross the road because it was tired",
         ("cow", "vache", "elle"),
-        "So let a <b>cow</b> be tired. She should be <i lang='fr'>elle</i>, but the model still writes {french}. The "
-        "last word alone decides: the model never knew who was tired. "
-        "<a href='notebooks/06_transformer_trained.html'>Lesson 6 takes it apart</a>.",
+        "With a <b>cow</b>, <i lang='fr'>la vache</i>, it should be <i lang='fr'>elle</i>. It is still {french}: "
+        "here the last word decides, not the animal. Yet <i>tired</i> gets {last:.0%} of the attention. "
+        "<a href='notebooks/06_transformer_trained.html'>Lesson 6 takes this apart</a>.",
         8,
     ),
 ]
@@ -261,10 +261,13 @@ def main_picture(stem):
 def story():
     """Returns the first page's explorer, the Transformer of lesson 6, and the scenes that it plays."""
     scenes = [scene(*told) for told in SCENES]
-    at = {"side": "french", "place": scenes[0]["at"]}
+    at, model = {"side": "french", "place": scenes[0]["at"]}, translator.MODELS["trained_transformer"].load()
+    size, learnt = sum(weight.numel() for weight in model.parameters()), len(toy_french().train)
     explorer = Translator("trained_transformer", TRANSLATED, {"at": at}, apart=False)
     return {
         "scenes": html.escape(json.dumps(scenes)), "first": scenes[0]["words"], "own": html.escape(OWN),
+        "about": f"Drawn is the cross-attention of the last layer, a line for each head. The Transformer has {size:,} "
+        f"parameters and was trained on {learnt:,} sentences in a toy French.",
         "switches": [pair for one, other in SWITCHES for pair in ((one, other), (other, one))],
         "explorer": f'<script>COURSE_MODELS_AT = "_static/models/"</script>{explorer.in_page("translator")}',
     }  # fmt: skip
@@ -279,8 +282,9 @@ def translated(sentence):
 def scene(sentence, meant, words, seconds):
     """Returns a scene with what the model writes for *it*, and the word that it looks at most."""
     written, at = translated(sentence)
-    share, seen = max(zip(written.attention.weights[at], sentence.split(), strict=True))
-    told = {"french": f"<i lang='fr'>{written.tokens[at]}</i>", "seen": seen, "share": float(share)}
+    weights = written.attention.weights[at].tolist()
+    share, seen = max(zip(weights, sentence.split(), strict=True))
+    told = {"french": f"<i lang='fr'>{written.tokens[at]}</i>", "seen": seen, "share": share, "last": weights[-1]}
     *nouns, wanted = meant
     return {
         "sentence": sentence, "at": at, "words": words.format(**told), "seconds": seconds, "nouns": nouns,
