@@ -179,6 +179,38 @@ def test_a_card_has_every_verdict_with_its_link_limits_and_conditions(found, led
             assert cards.WAITS in card
 
 
+def test_the_game_has_every_tested_claim_once_with_its_verdicts_and_none_that_waits(found):
+    waiting = STRIKING[0]
+    page = cards.game(found | {waiting: []})
+    played = re.findall(r'<template data-round="\d+" data-id="(.+)">', page)
+    assert sorted(played) == sorted(claim for claim, every in found.items() if every and claim != waiting)
+    assert f"# {len(played)} things people say" in page and cards.WAITS not in page
+    assert int(re.search(r"For the other (\d+)", page)[1]) + sum(map(int, SUMMED.search(page).groups())) == len(played)
+    for claim in played:
+        (card,) = re.findall(rf'data-id="{claim}">(.+?)</template>', page, re.DOTALL)
+        outcomes = [verdict.record["verdict"] for verdict in found[claim]]
+        assert f'data-verdicts="{";".join(outcomes)}"' in card and card.count('<div class="verdict') == len(outcomes)
+        assert all(outcome in page.split("<template")[0] for outcome in outcomes)  # as a button
+
+
+SUMMED = re.compile(
+    r"(\d+) of the \d+ hold .+? (\d+) hold within limits,\n(\d+) do not hold, and (\d+) cannot be tested"
+)
+
+
+def test_every_round_has_about_ten_claims_of_several_verdicts_and_the_first_two_begin_with_the_striking(found):
+    rounds = cards.rounds(found)
+    assert sorted(claim for part in rounds for claim in part) == sorted(claim for claim in found if found[claim])
+    assert {len(part) for part in rounds} <= {9, 10, 11}
+    for part in rounds:
+        outcomes = [{verdict.record["verdict"] for verdict in found[claim]} for claim in part]
+        assert len(set.union(*outcomes)) >= 3
+        assert sum(claims.WITHIN in each for each in outcomes) < 0.7 * len(part)  # no guess is always a good one
+    half = len(STRIKING) // 2
+    assert {*rounds[0][:half], *rounds[1][: len(STRIKING) - half]} == {*STRIKING}
+    assert rounds == cards.rounds(found)
+
+
 def test_the_ledgers_words_are_those_of_figures(found):
     for claim, said in claims.ledger().items():
         names = {name for verdict in found[claim] for name in verdict.record["figures"]}

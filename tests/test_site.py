@@ -218,7 +218,7 @@ def test_the_reference_has_every_module_in_its_layer(source):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["index", "claims", *NAMES])
+@pytest.mark.parametrize("name", ["index", "claims", "play", *NAMES])
 def test_a_shared_picture_has_the_size_that_is_asked_for(source, name):
     file = source / "_static" / "share" / f"{name}.png"
     with Image.open(file) as picture:

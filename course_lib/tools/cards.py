@@ -11,16 +11,17 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from itertools import accumulate
-from math import ceil, floor, log10
+from itertools import accumulate, chain
+from math import ceil, floor, inf, log10
 from pathlib import Path
+from random import Random
 from typing import NamedTuple
 
 import jinja2
 import matplotlib.pyplot as plt
 from matplotlib import font_manager
 from matplotlib.axes import Axes
-from matplotlib.patches import PathPatch
+from matplotlib.patches import PathPatch, Rectangle
 from matplotlib.path import Path as Bezier
 from PIL import Image, ImageFont
 
@@ -31,7 +32,8 @@ from course_lib.files import DATA
 from course_lib.tools import lessons, pages
 
 COURSE = "Attention, Measured"
-TEMPLATE = DATA / "site" / "_templates" / "claims.md"
+LOADER = jinja2.FileSystemLoader(DATA / "site" / "_templates")
+TEMPLATES = jinja2.Environment(loader=LOADER, trim_blocks=True, keep_trailing_newline=True)
 STRIKING, SETTLED, WAITING = "Begin with these", "Settled on this page", "Not tested yet"
 WAITS = "waits for its lesson"
 RUNS = {
@@ -66,20 +68,27 @@ def ledger(found: Mapping[str, list[pages.Verdict]]) -> str:
     titles = {name_of(path): f"Lesson {number_of(name_of(path))}: {pages.title(path)}" for path in lessons.find()}
     group_of = titles | {"page": SETTLED}
     groups = {group: [] for group in (STRIKING, *group_of.values(), WAITING)}
-    ranks = {claim: said["striking"] for claim, said in claims.ledger().items() if "striking" in said}
-    for claim in sorted(found, key=lambda claim: ranks.get(claim, len(found))):
+    for claim in sorted(found, key=_rank):
         place = group_of[found[claim][0].place] if found[claim] else WAITING
-        groups[STRIKING if claim in ranks else place].append(_card(claim, found[claim]))
+        groups[STRIKING if _rank(claim) < inf else place].append(_card(claim, found[claim]))
     counts = {name: (claims.SIGNS[name][0], count) for name, count in verdict_counts(found).items()}
     verdicts, waiting = sum(map(len, found.values())), sum(not every for every in found.values())
     if waiting:
         counts[WAITS] = ("…", waiting)
     wait = f", {waiting} wait for theirs" if waiting else ""
     told = f"{len(found)} claims with {verdicts} verdicts: some are tested in two lessons{wait}."
-    template = jinja2.Template(TEMPLATE.read_text(encoding="utf-8"), trim_blocks=True)
     filled = {group: every for group, every in groups.items() if every}
     texts = {"told": told, "sources": claims.sources(), "waits": WAITS}
-    return template.render(groups=filled, counts=counts, **texts, look=lambda name: name.replace(" ", "-"))
+    return TEMPLATES.get_template("claims.md").render(groups=filled, counts=counts, **texts, look=_look)
+
+
+def _rank(claim: str) -> float:
+    return claims.ledger()[claim].get("striking", inf)
+
+
+def _look(verdict: str) -> str:
+    """Returns the class of a verdict, which has its colour."""
+    return verdict.replace(" ", "-")
 
 
 def verdict_counts(found: Mapping[str, list[pages.Verdict]]) -> dict[str, int]:
@@ -90,17 +99,23 @@ def verdict_counts(found: Mapping[str, list[pages.Verdict]]) -> dict[str, int]:
 
 def heading(claim: str) -> str:
     """Returns the claim as a heading, with its id at the end, which `site.slug` uses as its name."""
+    return f"{_sentence(claim)} ({claim})"
+
+
+def _sentence(claim: str) -> str:
     sentence = claims.ledger()[claim]["sentence"]
     if re.match(r"[a-z]*[aeiou][a-z]*\b", sentence):  # a word, not a symbol
         sentence = sentence[0].upper() + sentence[1:]
-    return f"{sentence} ({claim})"
+    return sentence
 
 
 def _card(claim: str, every: list[pages.Verdict]) -> dict:
     said = claims.ledger()[claim]
     settled = said.get("settled", {})
     return {
+        "id": claim,
         "heading": heading(claim),
+        "sentence": _sentence(claim),
         "said_by": said["said_by"],
         "sense": said.get("sense", "").rstrip("."),
         "because": settled.get("because", "").strip(),
@@ -139,6 +154,43 @@ def _verdict(verdict: pages.Verdict, words: Mapping[str, str]) -> dict:
 def called(figure: str, words: Mapping[str, str]) -> str:
     """Returns a card's words for a figure, or a sum of figures: the ledger's, or else those of its name."""
     return " + ".join(words.get(part) or pages.in_words(part) for part in figure.split(" + "))
+
+
+# ---- the ledger as a game ----
+
+
+def tested(found: Mapping[str, list[pages.Verdict]]) -> dict[str, list[pages.Verdict]]:
+    """Returns the claims that have a verdict."""
+    return {claim: every for claim, every in found.items() if every}
+
+
+def game(found: Mapping[str, list[pages.Verdict]]) -> str:
+    """Returns the page in Markdown on which a visitor guesses the verdicts, with the cards of `ledger`."""
+    dealt = [[_card(claim, found[claim]) for claim in part] for part in rounds(found)]
+    counts = Counter(card["outcomes"][0] for card in chain(*dealt) if len({*card["outcomes"]}) == 1)
+    texts = {"claims": len(tested(found)), "counts": counts, "signs": claims.SIGNS, "look": _look}
+    return TEMPLATES.get_template("play.md").render(rounds=dealt, **texts)
+
+
+def rounds(found: Mapping[str, list[pages.Verdict]]) -> list[list[str]]:
+    """Returns the tested claims in rounds of about ten, each with about its share of every verdict.
+
+    The first two rounds begin with the striking claims. The others come in a random order, which is always the same.
+    """
+    outcomes = {claim: _main(every) for claim, every in tested(found).items()}
+    dealt = [[] for _ in range(max(2, len(outcomes) // 10))]
+    mixed = Random(0).sample(list(outcomes), len(outcomes))
+    for claim in sorted(mixed, key=_rank):
+        parts = dealt[:2] if _rank(claim) < inf else dealt
+        alike = [(sum(outcomes[other] == outcomes[claim] for other in part), len(part)) for part in parts]
+        parts[alike.index(min(alike))].append(claim)
+    return dealt
+
+
+def _main(every: list[pages.Verdict]) -> str:
+    """Returns the first verdict, or within limits if any is: whoever always says that shall not win."""
+    outcomes = [verdict.record["verdict"] for verdict in every]
+    return claims.WITHIN if claims.WITHIN in outcomes else outcomes[0]
 
 
 # ---- what a condition compares, drawn ----
@@ -357,5 +409,19 @@ def share_counts(file: Path, title: str, sentence: str, found: Mapping[str, list
             ax.barh(-place, count, color=colour, height=0.6)
             ax.text(count, -place, f"  {sign} {count} {name}", size=24, va="center")
         ax.set_xlim(0, 1.7 * max(verdict_counts(found).values()))
+
+    share(file, title, sentence, draw)
+
+
+def share_game(file: Path, title: str, sentence: str) -> None:
+    """Saves a picture of the verdicts among which a visitor chooses."""
+
+    def draw(ax):
+        for place, (name, (sign, colour)) in enumerate(claims.SIGNS.items()):
+            left, below = place % 2, -(place // 2)
+            ax.add_patch(Rectangle((left, below), 0.02, 0.8, color=colour))
+            ax.add_patch(Rectangle((left + 0.02, below), 0.9, 0.8, color=colour, alpha=0.15, lw=0))
+            ax.text(left + 0.08, below + 0.4, f"{sign}  {name}", size=30, va="center")
+        ax.set(xlim=(0, 1.95), ylim=(-1.1, 0.9))
 
     share(file, title, sentence, draw)

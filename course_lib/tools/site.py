@@ -109,11 +109,15 @@ def assemble():
     with (SOURCE / "glossary" / "index.md").open("a", encoding="utf-8") as index:
         index.write("\n".join(["\n```{toctree}", ":hidden:\n", *glossary.entries(), "```\n"]))
     told = [about(*row) for row in README_ROW.findall((ROOT / "README.md").read_text(encoding="utf-8"))]
-    draw_shares(told, SOURCE / "_static" / "share")
+    found = verdicts()
+    game = links(cards.game(found), glossary.FOLDER / "play.md")
+    (SOURCE / "glossary" / "play.md").write_text(game, encoding="utf-8")
+    draw_shares(told, found, SOURCE / "_static" / "share")
     for name in ("index.md", "notebooks/exercises/index.md", "api/index.md"):
         file = SOURCE / name
         template = jinja2.Template(file.read_text(encoding="utf-8"), trim_blocks=True)
-        filled = template.render(lessons=told, layers=LAYERS, sentence=SENTENCE, story=story())
+        texts = {"sentence": SENTENCE, "story": story(), "claims": len(cards.tested(found))}
+        filled = template.render(lessons=told, layers=LAYERS, **texts)
         file.write_text(filled, encoding="utf-8")
     for module in " ".join(LAYERS.values()).split():
         text = f"{module}\n{'=' * len(module)}\n\n.. automodule:: course_lib.{module}\n"
@@ -311,8 +315,8 @@ def beside(stem, up):
 # ---- what others show of a link to a page ----
 
 
-def draw_shares(told, folder):
-    """Draws a picture for the first page, each lesson and the claims."""
+def draw_shares(told, found, folder):
+    """Draws a picture for the first page, each lesson, the claims and their game."""
     folder.mkdir()
     images = lessons.NOTEBOOKS / "images"
     shown, at = translated(SCENES[1][0])
@@ -321,10 +325,11 @@ def draw_shares(told, folder):
         title, picture = f"{lesson['number']} · {lesson['title']}", images / f"{lesson['stem']}.png"
         cards.share_picture(folder / f"{lesson['stem']}.png", title, lesson["question"], picture)
     striking = min(claims.ledger().values(), key=lambda claim: claim.get("striking", len(claims.ledger())))
-    found = verdicts()
     outcome = found[striking["id"]][0].record["verdict"]
     sentence = f"What people say about attention, put to the test. “{striking['sentence'].capitalize()}”: {outcome}."
     cards.share_counts(folder / "claims.png", "The ledger of claims", sentence, found)
+    guess = f"{len(cards.tested(found))} things people say about attention. What came out when we tested them?"
+    cards.share_game(folder / "play.png", "How many are true?", guess)
 
 
 def preview(context):

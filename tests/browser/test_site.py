@@ -14,6 +14,7 @@ from sweeps import sweep
 from browser import judges
 from browser.conftest import watched
 from browser.widgets import in_every_state
+from course_lib import claims
 from course_lib.curriculum import LESSONS
 from course_lib.tools import lessons, site, web
 
@@ -77,7 +78,7 @@ def serious(page, but=(), **options):
 # One page of each kind.
 KINDS = (
     "index", "notebooks/02_bahdanau_attention", "notebooks/exercises/03_scaled_dot_product", "glossary/additive-score",
-    "glossary/index", "glossary/claims", "api/attention", "LECTURERS", "INSTRUCTORS", "search",
+    "glossary/index", "glossary/claims", "glossary/play", "api/attention", "LECTURERS", "INSTRUCTORS", "search",
 )  # fmt: skip
 
 
@@ -481,7 +482,9 @@ def test_a_word_that_cuts_an_arc_is_seen(page, address):
     assert page.evaluate(CUT_ARCS) != []
 
 
-@pytest.mark.parametrize("name", ["index", *(f"notebooks/{name}" for name in FINGERED), "glossary/claims"])
+@pytest.mark.parametrize(
+    "name", ["index", *(f"notebooks/{name}" for name in FINGERED), "glossary/claims", "glossary/play"]
+)
 def test_what_is_tapped_is_as_large_as_a_fingers_tip(phone, address, name):
     visit(phone, address, f"{name}.html")
     phone.wait_for_load_state("networkidle")
@@ -703,6 +706,241 @@ def test_without_javascript_every_claim_is_shown(browser, address):
     page = context.new_page()
     page.goto(f"{address}/glossary/claims.html")
     assert shown_claims(page).count() == page.locator(CARDS).count() > 70
+    context.close()
+
+
+# ---- the claims as a game ----
+
+GAME = "glossary/play.html"
+ALL_VERDICTS = list(claims.SIGNS)
+# A claim's own words differ. Whatever else a reader sees or hears before the guess may not.
+BUT_ITS_WORDS = """() => {
+  document.querySelectorAll(".said, .about").forEach((words) => words.replaceChildren());
+  const drawn = [...document.querySelectorAll("article *")].filter((box) => box.checkVisibility());
+  return drawn.map((box) => [box.localName, box.className, box.title, getComputedStyle(box).backgroundColor].join());
+}"""
+
+
+def round_of(page):
+    """The verdicts of each claim of the round that is played."""
+    number = page.evaluate("new URLSearchParams(location.search).get('round') ?? '1'")
+    return page.evaluate(
+        """(number) => [...document.querySelectorAll(`template[data-round="${number}"]`)].map(
+             (card) => card.content.querySelector(".claim").dataset.verdicts.split(";"))""",
+        number,
+    )
+
+
+def guess(page, verdict):
+    page.locator(f'.guesses [value="{verdict}"]').click()
+
+
+def play(page, wrong=()):
+    """Plays a round; the claims at these places are guessed wrong."""
+    for place, verdicts in enumerate(round_of(page)):
+        guess(page, next(name for name in ALL_VERDICTS if (name in verdicts) != (place in wrong)))
+        page.locator(".next").click()
+
+
+def focused(page):
+    return page.evaluate("document.activeElement.innerText")
+
+
+@pytest.mark.parametrize("served", [True, False], ids=["from a server", "from a folder"])
+def test_a_round_is_played_with_a_pointer(page, address, built_site, served, shoot):
+    visit(page, address if served else built_site.as_uri(), GAME)
+    verdicts = round_of(page)
+    for place, wanted in enumerate(verdicts):
+        assert (
+            page.locator(".told").inner_text().startswith(f"Claim {place + 1} of {len(verdicts)} · {min(place, 3)} p")
+        )
+        right = place < 3
+        guess(page, next(name for name in ALL_VERDICTS if (name in wanted) == right))
+        found = page.locator(".outcome h3").inner_text()
+        assert found.startswith("Correct: it " if right else "You said it ") and all(name in found for name in wanted)
+        assert page.locator(".answer .verdict:visible").count() == len(wanted)
+        assert page.locator(".answer .drawn svg, .answer .deciding, .answer p").count() > 0
+        if place < 4:
+            shoot(page, f"site-game-{place}")
+        page.locator(".next").click()
+    assert page.locator(".result h2").inner_text() == f"You guessed 3 of {len(verdicts)}"
+    middle = sum("holds within limits" in each for each in verdicts)
+    assert page.locator(".middle").inner_text().endswith(f"every time, you would have guessed {middle}.")
+    assert page.locator(".recap li").count() == len(verdicts) == page.locator(".squares rect").count()
+    assert page.locator(".marks .right").count() == 3
+    shoot(page, "site-game-end")
+
+
+def test_a_round_is_played_by_keyboard(page, address):
+    visit(page, address, GAME)
+    page.locator(".guesses button").first.focus()
+    verdicts = round_of(page)
+    for place in range(len(verdicts)):
+        page.keyboard.press("Space")  # on the first button, "holds"
+        assert " it " in focused(page)
+        while not page.evaluate("document.activeElement.matches('.next')"):
+            page.keyboard.press("Tab")
+            assert page.evaluate("!!document.activeElement.closest('.outcome')")
+        page.keyboard.press("Enter")
+        if place + 1 < len(verdicts):
+            assert page.evaluate("document.activeElement.matches('.said')")
+            page.keyboard.press("Tab")
+            assert "holds" in focused(page).split("\n")
+    assert focused(page) == f"You guessed {sum('holds' in each for each in verdicts)} of {len(verdicts)}"
+    page.keyboard.press("Tab")
+    assert focused(page) == "Share your score"
+
+
+def test_before_the_guess_nothing_tells_the_verdict(page, address):
+    page.emulate_media(reduced_motion="reduce")
+    visit(page, address, f"{GAME}?round=3")  # with claims of every verdict
+    heard, seen = set(), set()
+    for verdicts in round_of(page):
+        page.mouse.move(0, 0)
+        page.evaluate("document.activeElement.blur()")
+        box = page.locator(".game")
+        page.locator(".told, .marks").evaluate_all("(boxes) => boxes.forEach((box) => box.replaceChildren())")
+        seen.add(tuple(page.evaluate(BUT_ITS_WORDS)))
+        heard.add(box.aria_snapshot())
+        guess(page, verdicts[0])
+        page.locator(".next").click()
+    assert len(heard) == len(seen) == 1
+    (parts,) = seen
+    assert not any("verdict" in part or "drawn" in part for part in parts)
+
+
+def test_that_a_verdict_tells_itself_is_seen(page, address):
+    visit(page, address, GAME)
+    before = page.evaluate(BUT_ITS_WORDS)
+    page.locator(".guesses button").first.evaluate("(button) => (button.title = 'yes')")
+    assert page.evaluate(BUT_ITS_WORDS) != before
+
+
+@pytest.mark.parametrize(
+    ("way", "told"), [("clipboard", "Copied: paste it"), ("shared", ""), ("refused", "I guessed ")]
+)
+def test_a_score_is_shared(page, address, way, told):
+    visit(page, address, f"{GAME}?round=2")
+    play(page, wrong=[1])
+    page.evaluate(
+        """(way) => {
+          const set = (name, value) => Object.defineProperty(navigator, name, { value, configurable: true });
+          set("share", way === "shared" ? async ({ text, url }) => (window.sent = `${text} ${url}`) : undefined);
+          set("clipboard", { writeText: async (text) => {
+            if (way === "refused") throw new Error("not here");
+            window.sent = text;
+          } });
+        }""",
+        way,
+    )
+    page.get_by_role("button", name="Share your score").click()
+    page.wait_for_function("(told) => document.querySelector('.shared').textContent.startsWith(told)", arg=told)
+    sent = page.locator(".shared").text_content() if way == "refused" else page.evaluate("sent")
+    count = len(round_of(page))
+    assert f"I guessed {count - 1} of {count} verdicts" in sent and f"🟦⬜{'🟦' * (count - 2)}" in sent
+    assert sent.endswith(f"{address}/{GAME}?round=2")
+    assert page.get_by_role("img", name=f"Score: {count - 1} of {count}").is_visible()
+
+
+def test_the_way_back_from_a_lesson_leads_to_the_same_claim(page, address):
+    visit(page, address, GAME)
+    for _ in range(2):
+        guess(page, "holds")
+        page.locator(".next").click()
+    guess(page, "holds")
+    outcome = page.locator(".outcome").inner_text()
+    page.locator(".answer a[href*=notebooks]").first.click()
+    page.wait_for_url("**/notebooks/*")
+    page.go_back()
+    page.locator(".next").wait_for()
+    assert page.locator(".outcome").inner_text() == outcome
+    page.reload()
+    assert page.locator(".outcome").inner_text() == outcome and "Claim 3 of" in page.locator(".told").inner_text()
+
+
+def test_a_round_has_an_address_and_is_followed_by_another(page, address):
+    first = {}
+    for asked in ("", "?round=1", "?round=99", "?round=two", "?round=9", "?round=2"):
+        visit(page, address, GAME + asked)
+        first[asked] = page.locator(".said").inner_text()
+    assert first[""] == first["?round=1"] == first["?round=99"] == first["?round=two"] != first["?round=2"]
+    assert first["?round=9"] not in (first[""], first["?round=2"])
+    play(page)
+    page.get_by_role("button", name="This round again").click()
+    assert page.locator(".said").inner_text() == first["?round=2"] and page.locator(".marks .right").count() == 0
+    play(page)
+    page.get_by_role("link", name="Another round").click()
+    page.wait_for_url("**/play.html?round=3")
+
+
+def test_every_state_of_the_game_is_for_every_reader(page, address, shoot):
+    """A question, three outcomes, and the end, by light, in the dark and on a phone."""
+    page.emulate_media(reduced_motion="reduce")
+    visit(page, address, GAME)
+    count, wrong = len(round_of(page)), {}
+
+    def look(state):
+        for scheme, width, height in (("light", 1280, 720), ("dark", 390, 844), ("light", 360, 740)):
+            page.emulate_media(color_scheme=scheme)
+            page.set_viewport_size({"width": width, "height": height})
+            page.evaluate(TWO_FRAMES)
+            wrong[state, scheme, width] = serious(page, [PAGES_BESIDE]) + judges.out_of_reach(page)
+            wrong[state, scheme, width] += ["scrolls sideways"] if too_wide(page) else []
+            shoot(page, f"site-game-{state}-{scheme}-{width}")
+
+    for place in range(count):
+        if place < 1:
+            look(f"question-{place}")
+        guess(page, "holds")
+        if place < 3:
+            look(f"outcome-{place}")
+        page.locator(".next").click()
+    look("end")
+    assert {where: found for where, found in wrong.items() if found} == {}
+
+
+def test_the_game_fits_a_finger_and_a_phones_screen(phone, address):
+    phone.set_viewport_size({"width": 390, "height": 844})
+    visit(phone, address, GAME)
+    inside = "(boxes) => boxes.every((box) => box.getBoundingClientRect().bottom <= innerHeight)"
+    assert phone.locator(".guesses button").evaluate_all(inside)
+    for _ in round_of(phone):
+        assert phone.evaluate(SMALL) == []
+        phone.locator(".guesses button").first.tap()
+        assert phone.evaluate(SMALL) == []
+        top = phone.locator(".outcome h3").bounding_box()["y"]
+        assert 0 <= top < 600 and phone.locator(".next").evaluate_all(inside)
+        phone.locator(".next").tap()
+    assert phone.evaluate(SMALL) == []
+
+
+@pytest.mark.parametrize("calm", [True, False])
+def test_the_game_moves_nothing_where_motion_is_unwanted(page, address, calm):
+    page.emulate_media(reduced_motion="reduce" if calm else "no-preference")
+    visit(page, address, GAME)
+    guess(page, "holds")
+    assert page.evaluate("document.querySelector('.outcome').getAnimations().length") == (0 if calm else 1)
+
+
+def test_the_table_is_a_click_away_from_the_game_and_the_game_from_the_table_and_the_first_page(page, address):
+    for name, link in (("index.html", "Guess what is true"), ("glossary/claims.html", "Guess before you look")):
+        visit(page, address, name)
+        page.get_by_role("link", name=link).click()
+        page.wait_for_url(f"**/{GAME}")
+    page.get_by_role("link", name="All claims with their verdicts").click()
+    page.wait_for_url("**/glossary/claims.html")
+    visit(page, address, GAME)
+    play(page)
+    page.locator(".recap a").first.click()
+    page.wait_for_url("**/glossary/claims.html#*")
+
+
+def test_without_javascript_the_game_leads_to_the_table(browser, address):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{address}/{GAME}")
+    assert page.get_by_text("The game needs JavaScript").is_visible() and not page.locator(".game").is_visible()
+    assert page.get_by_role("link", name="All claims with their verdicts").is_visible()
     context.close()
 
 
