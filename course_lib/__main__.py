@@ -92,7 +92,7 @@ def test_all(arguments):
 def check(arguments):
     """run ruff and the quick tests, which execute no lesson (arguments go to pytest)"""
     quick = "not notebook and not browser and not slow and not large"
-    return ruff_and_pytest(["-p", "no:nbval", "-m", quick, *IN_TWO_PROCESSES, *arguments])
+    return ruff_and_pytest(["-p", "no:nbval", "--ignore=tests/browser", "-m", quick, *IN_TWO_PROCESSES, *arguments])
 
 
 def ruff_and_pytest(arguments):

@@ -36,7 +36,7 @@ WRITTEN = [asked for asked in exercises().values() if isinstance(asked, Exercise
 @pytest.mark.parametrize(
     "asked",
     [
-        pytest.param(asked, id=name, marks=[pytest.mark.slow] if len(asked.misconceptions) >= 20 else [])
+        pytest.param(asked, id=name, marks=[pytest.mark.slow] if len(asked.misconceptions) >= 12 else [])
         for name, asked in exercises().items()
     ],
 )
@@ -74,11 +74,11 @@ def dressed(change, answer, *arguments, **named):
 
 
 def worn_by_each():
-    """`make check` tries two exercises, `make test` all in one disguise each, in turn, `make test-all` in every one."""
+    """`make check` tries one exercise, `make test` all in one disguise each, in turn, `make test-all` in every one."""
     for number, asked in enumerate(WRITTEN):
         for place, worn in enumerate(DISGUISES):
             in_turn = pytest.mark.slow if place == number % len(DISGUISES) else pytest.mark.large
-            marks = [] if asked.name in ("rnn_step", "merged") else [in_turn]
+            marks = [] if asked.name == "rnn_step" else [in_turn]
             yield pytest.param(asked, worn, id=f"{asked.name}-{worn}", marks=marks)
 
 

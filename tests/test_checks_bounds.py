@@ -4,6 +4,7 @@ import sys
 
 import pytest
 import torch
+from sweeps import sweep
 
 from course_lib import checks
 from course_lib.checks import bounds
@@ -65,7 +66,7 @@ LOOPS = endless, swallows, ends_badly, never_sorted, Endless
 
 
 @pytest.mark.parametrize("alarm", [bounds.ALARM, bounds._thread], ids=["here", "without signals"])
-@pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.__name__)
+@pytest.mark.parametrize("loop", sweep(LOOPS, "endless", named=lambda loop: loop.__name__, rest="slow"))
 def test_an_endless_loop_is_ended(monkeypatch, loop, alarm):
     monkeypatch.setattr(bounds, "SECONDS", 0)
     monkeypatch.setattr(bounds, "ALARM", alarm)

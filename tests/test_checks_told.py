@@ -105,6 +105,7 @@ def leads_somewhere(target, here):
     return cell in [one.id for one in nbformat.read(file, as_version=4).cells]
 
 
+@pytest.mark.slow
 def test_every_exercise_says_where_to_read_on_and_that_is_there(at_exercises):
     here = NOTEBOOKS / "exercises"
     for name, asked in checks.exercises().items():

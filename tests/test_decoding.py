@@ -360,6 +360,7 @@ def test_the_log_probability_is_that_of_teacher_forcing(corpus, kind, way):
     assert True in ends
 
 
+@pytest.mark.slow
 @each_kind
 def test_the_same_generator_draws_the_same_words_and_top_1_is_greedy(corpus, kind):
     model, sentences = untrained(corpus, kind), [pair.source for pair in corpus.train[:6]]
@@ -382,6 +383,7 @@ def test_a_beam_of_width_1_is_greedy(corpus, kind):
             assert_close(one.attention.weights, two.attention.weights, atol=1e-6, rtol=0)
 
 
+@pytest.mark.slow
 @each_kind
 def test_beams_of_many_sentences_equal_one_at_a_time(corpus, kind, monkeypatch):
     model, sentences = untrained(corpus, kind), [pair.source for pair in corpus.train[:8]]

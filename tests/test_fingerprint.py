@@ -356,6 +356,7 @@ def test_what_cannot_be_seen_equals_nothing_and_a_warning_says_so():
     assert one != two and one.startswith(UNSEEN) and two.startswith(UNSEEN)
 
 
+@pytest.mark.slow
 def test_everything_of_the_course_has_a_fingerprint():
     # Without the checks and what looks them over: a solution in them may be a lambda, which has no name to be found by.
     aside = tuple(f"course_lib.{part}" for part in ("checks", "grading", "tools", "__main__"))

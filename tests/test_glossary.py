@@ -372,6 +372,7 @@ def test_a_late_link_is_seen():
     assert late_links([f"A {link}.", "A [second mask](../glossary/mask.md)."]) == ["second mask"]
 
 
+@pytest.mark.slow
 def test_every_entry_is_linked_from_a_lesson_that_it_names():
     for entry in glossary.entries().values():
         for _, lesson in glossary.LINK.findall(entry.header["lesson"]):

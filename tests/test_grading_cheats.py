@@ -360,6 +360,7 @@ def test_an_error_is_told_by_its_name_as_in_the_notebook(error):
     assert f": it raises {type(error).__name__}" in str(told.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", checks.exercises())
 def test_every_exercise_of_the_course_can_be_asked(name, monkeypatch):
     """The code that is sent runs in a namespace that holds nothing but the answer; a right one is found right."""

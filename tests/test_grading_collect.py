@@ -75,6 +75,7 @@ def test_moodle_in_folders_with_accents_nested_files_and_a_name_of_their_own(cou
         assert (student.first_name, student.last_name) == ("Zoë van", "Dyk")
 
 
+@pytest.mark.slow
 def test_moodle_without_folders(course, pack):
     found = pack((FLAT.format(name="Ada Lovelace", number=7, file=BOOK), work(course)))
     assert found.students == ["ada_lovelace"] and found.told == []

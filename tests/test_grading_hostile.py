@@ -152,6 +152,7 @@ def test_any_answer_is_equal_or_wrong(name, content):
         assert "error" in outcome or engine.same(courier.unpack(outcome["result"]), wanted.result, asked.tolerance)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["cat_score", "masked_softmax"])
 @pytest.mark.parametrize("number", range(len(JUNK)))
 def test_junk_in_the_place_of_an_answer_is_wrong(number, name):

@@ -56,6 +56,7 @@ def test_moodles_worksheet_gets_the_points_and_keeps_all_else(course, tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_a_person_whom_the_sheet_lacks_is_told(course, tmp_path):
     _, told = filled(course, tmp_path, MOODLE + "Participant 11,A,s,,,-,\n")
     assert "participant_14: not in the sheet; no points are filled in" in told

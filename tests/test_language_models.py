@@ -138,6 +138,7 @@ def by_whole_passes(model, prompt, limit):
     return tuple(words[0, begun:].tolist()), total
 
 
+@pytest.mark.slow
 @each_kind
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("order", [[0, 1, 2, 3], [3, 0, 2, 1], [1, 1, 0, 0]], ids=str)

@@ -108,6 +108,7 @@ def test_the_parts_of_this_course_make_llama(sets):
         assert_close(logits, their_states.logits[:, place], atol=1e-5, rtol=1e-5)
 
 
+@pytest.mark.slow
 @torch.no_grad()
 def test_queries_and_keys_in_their_own_order_are_not_llama():
     llama = theirs(4)

@@ -101,6 +101,7 @@ def test_the_fewest_words_that_reach_p_are_those_of_float32(dtype):
     assert draw(torch.tensor([[0.0, 5.0]], dtype=dtype), top_k=1).tolist() == [1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", HALF, ids=str)
 @pytest.mark.parametrize("search", [greedy, beam])
 @pytest.mark.parametrize("build", [Transformer, EncoderDecoder])

@@ -74,6 +74,7 @@ def gpt2(**settings):
 # ---- equal ----
 
 
+@pytest.mark.slow
 def test_every_layer_and_map_of_minilm_is_that_of_transformers(minilm, pieces):
     from transformers import BertModel
 

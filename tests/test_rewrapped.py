@@ -34,6 +34,7 @@ def rows(pair):
     return list(map(list, pair))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "wrap", "message"),
     [

@@ -76,6 +76,7 @@ def test_the_same_seed_gives_the_same_weights_and_another_seed_others(build, tin
     assert not equal(models[0], models[2]) and losses[0] != losses[2]
 
 
+@pytest.mark.slow
 def test_course_seed_decides_where_no_seed_is_given(build, tiny, monkeypatch, no_training):
     assert course_seed() == 0
     plain, _ = fit(build, tiny, epochs=1)

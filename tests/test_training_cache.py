@@ -231,6 +231,7 @@ def test_code_counts_wherever_it_is(trained, place):
     is_told_apart(trained, SPELLED[place])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", REACHED)
 @pytest.mark.parametrize("held", UNSEEN)
 def test_what_cannot_be_looked_into_is_trained_anew_with_a_warning(trained, way, held, empty_cache):

@@ -1016,6 +1016,7 @@ def test_training_decoding_and_metrics_use_it_as_they_use_the_recurrent_one(tiny
     assert [len(found) for found in links] == [len(pair.target) for pair in pairs]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [{"residual": PostNorm}, {"positions": LearnedPositions}, {"positions": None}, {"layers": 3}, *MODERN.values()],
