@@ -35,6 +35,7 @@ SENTENCE = (
     "A course from the recurrent network to the Transformer and on to language models. It tests what people say about "
     "attention, with experiments that you can move, run and change."
 )
+MODEL = "trained_transformer"  # translates on the first page
 # The first page's story: a sentence, the noun that *it* stands for in both languages, the pronoun that this noun wants,
 # what the page says meanwhile, and its seconds.
 SCENES = [
@@ -265,9 +266,9 @@ def main_picture(stem):
 def story():
     """Returns the first page's explorer, the Transformer of lesson 6, and the scenes that it plays."""
     scenes = [scene(*told) for told in SCENES]
-    at, model = {"side": "french", "place": scenes[0]["at"]}, translator.MODELS["trained_transformer"].load()
-    size, learnt = sum(weight.numel() for weight in model.parameters()), len(toy_french().train)
-    explorer = Translator("trained_transformer", TRANSLATED, {"at": at}, apart=False)
+    at = {"side": "french", "place": scenes[0]["at"]}
+    size, learnt = sum(weight.numel() for weight in model().parameters()), len(toy_french().train)
+    explorer = Translator(MODEL, TRANSLATED, {"at": at}, apart=False)
     return {
         "scenes": html.escape(json.dumps(scenes)), "first": scenes[0]["words"], "own": html.escape(OWN),
         "about": f"Drawn is the cross-attention of the last layer, a line for each head. The Transformer has {size:,} "
@@ -277,9 +278,15 @@ def story():
     }  # fmt: skip
 
 
+@functools.cache
+def model():
+    """Returns the first page's model, which writes every scene and the picture for shared links."""
+    return translator.MODELS[MODEL].load()
+
+
 def translated(sentence):
     """Returns the translation by the first page's model, and the place of its pronoun."""
-    (written,) = decoding.greedy(translator.MODELS["trained_transformer"].load(), toy_french(), [sentence.split()])
+    (written,) = decoding.greedy(model(), toy_french(), [sentence.split()])
     return written, next(place for place, word in enumerate(written.tokens) if word in ("il", "elle"))
 
 
