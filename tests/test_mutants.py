@@ -22,6 +22,8 @@ def sources_of(source):
         ("return x.mT @ y", "return y @ x.mT"),
         ("return x.softmax(-1)", "return x.softmax(-2)"),
         ("return x.softmax(-1)", "return x"),
+        ("return x.softmax(-1)", "return x.exp() / x.exp().sum(-1, keepdim=True)"),
+        ("return F.log_softmax(x, dim=y)", "return x - x.exp().sum(dim=y, keepdim=True).log()"),
         ("return x.masked_fill(~y, 0.0)", "return x.masked_fill(y, 0.0)"),
         ("return x.masked_fill(~y, 0.0)", "return x"),
         ("return x + y", "return x"),

@@ -151,6 +151,11 @@ OTHERS = {
     "var": ("std",), "std": ("var",), "exp": ("log",), "log": ("exp",), "append": ("extend",), "sqrt": ("square",),
     "transpose": ("reshape",), "new_zeros": ("new_ones",), "gather": ("take",), "logical_and": ("logical_or",),
 }  # fmt: skip
+# exp overflows unless the largest score is subtracted first
+PLAIN = {
+    "softmax": "({0}).exp() / ({0}).exp().sum({1}, keepdim=True)",
+    "log_softmax": "({0}) - ({0}).exp().sum({1}, keepdim=True).log()",
+}
 # A line often still runs without these methods: x.mT -> x, x.masked_fill(…) -> x.
 LEFT_OUT = (
     "mT", "T", "transpose", "permute", "swapaxes", "masked_fill", "tanh", "exp", "log", "sqrt", "softmax", "unsqueeze",
@@ -208,8 +213,9 @@ def of_attribute(node: ast.Attribute):
 def of_call(node: ast.Call):
     method = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
     if isinstance(node.func, ast.Attribute) and method in LEFT_OUT:
-        of_module = isinstance(node.func.value, ast.Name) and node.func.value.id in ("torch", "F", "math", "np")
-        yield f"{method} left out", lambda old: old.args[0] if of_module else old.func.value
+        yield f"{method} left out", lambda old: numbers_and_rest(old)[0]
+    if isinstance(node.func, ast.Attribute) and method in PLAIN:
+        yield f"{method} in plain exponentials", in_plain_exponentials
     if isinstance(node.func, ast.Name) and node.args:
         yield f"{method} left out", lambda old: old.args[0]
     for number in range(len(node.args) - 1):
@@ -223,6 +229,17 @@ def of_call(node: ast.Call):
                 old.func, old.args, [one for one in old.keywords if one.arg != name]
             ),
         )
+
+
+def numbers_and_rest(call: ast.Call) -> list[ast.expr]:
+    """Returns what a method or a module's function is applied to, and its other arguments."""
+    of_module = isinstance(call.func.value, ast.Name) and call.func.value.id in ("torch", "F", "math", "np")
+    return call.args if of_module else [call.func.value, *call.args]
+
+
+def in_plain_exponentials(call: ast.Call) -> ast.expr:
+    numbers, *axis = map(ast.unparse, numbers_and_rest(call) + call.keywords)
+    return ast.parse(PLAIN[call.func.attr].format(numbers, ", ".join(axis)), mode="eval").body
 
 
 def arguments_exchanged(call: ast.Call, number: int) -> ast.Call:

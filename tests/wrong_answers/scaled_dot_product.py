@@ -481,3 +481,17 @@ def lowest_number_then_zeroed(query, key, value, mask):
     scores = query @ key.mT / query.shape[-1] ** 0.5
     weights = scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(-1) * mask
     return weights @ value, weights
+
+
+@wrong("look", "large scores overflow")
+def look_by_hand(words, who):
+    powers = torch.exp(words @ words[who] / math.sqrt(words.shape[1]))
+    weights = powers / powers.sum()
+    return weights @ words, weights
+
+
+@wrong("scaled_attention", "large scores overflow")
+def attention_by_hand(query, key, value, mask):
+    powers = torch.exp(query @ key.mT / math.sqrt(query.shape[-1])) * mask
+    weights = (powers / powers.sum(-1, keepdim=True)).nan_to_num()
+    return weights @ value, weights

@@ -451,3 +451,19 @@ def beam_finished_set_aside(log_p, start, end, width, limit):
 @wrong("part_is_worth", "it is measured on the training rows")
 def worth_on_training_rows(train, share_right, seeds):
     return [share_right(train(True, s), "training") - share_right(train(False, s), "training") for s in seeds]
+
+
+@wrong("greedy_words", "large scores overflow")
+def greedy_by_probability(scores, start, end, limit):
+    words = [start]
+    while len(words) <= limit and end not in words[1:]:
+        e = torch.exp(scores(words))
+        words.append((e / e.sum()).argmax().item())
+    return words[1:]
+
+
+@wrong("next_word_loss", "large logits overflow")
+def loss_without_subtracting(logits, words, pad):
+    read, wanted = logits[:, :-1], words[:, 1:]
+    log_p = read - torch.log(torch.exp(read).sum(-1, keepdim=True))
+    return -log_p.gather(-1, wanted[..., None])[..., 0][wanted != pad].mean()

@@ -183,10 +183,10 @@ ATTEND_TO.edit(
     ),
 )
 for powers in ("scores.exp().masked_fill(~words, 0.0)", "scores.exp() * words"):
-    for end in ("", NAN_TO_0):
+    for shares in (SHARES, f"{SHARES}{NAN_TO_0}", f"torch.where(words, {SHARES}, 0.0)"):
         ATTEND_TO.edit(
             "large scores overflow",
             "exp(100) is too large for float32. What can you subtract from all scores of a sentence without changing the "
             "softmax?",
-            (WEIGHTS, f"powers = {powers}\n    weights = {SHARES}{end}"),
+            (WEIGHTS, f"powers = {powers}\n    weights = {shares}"),
         )

@@ -13,9 +13,12 @@ def write_cases(generator: torch.Generator) -> list[Case]:
 
     def given(before: int, d: int, k: int, dtype=torch.float32, times: float = 1.0) -> list:
         weights = [times * draw(*shape).to(dtype) / d**0.5 for shape in ((d, k), (d, k), (d, k))]
-        words = draw(before, d).to(dtype)
-        past = turned(words @ weights[1], 0), words @ weights[2]
+        past = past_of(draw(before, d).to(dtype), *weights[1:])
         return [draw(1, d).to(dtype), past, *weights]
+
+    one = torch.eye(2)
+    large = 20 * one, 20 * one, one
+    opposite, across = -one[0], one[1]
 
     crossed = given(4, 3, 6)
     crossed[2:] = [W.T.contiguous().T for W in crossed[2:]]
@@ -28,10 +31,15 @@ def write_cases(generator: torch.Generator) -> list[Case]:
         ("as many words as numbers in a key", *given(4, 4, 4)),
         ("a larger head", *given(5, 4, 8)),
         ("large scores", *given(4, 3, 4, torch.float64, 6.0)),
+        ("very large scores", one[:1], past_of(torch.stack([opposite, across]), *large[1:]), *large),
         ("float64", *given(3, 5, 6, torch.float64)),
         ("weights that are not contiguous in memory", *crossed),
     ]
     return [Case(about, dict(zip(("x", "past", "W_q", "W_k", "W_v"), rest, strict=True))) for about, *rest in inputs]
+
+
+def past_of(words, W_k, W_v):
+    return turned(words @ W_k, 0), words @ W_v
 
 
 def turned(x, start):
@@ -158,6 +166,11 @@ WRITE_ON.edit(
 SHAPE = "The keys have shape (s, k). Which of the two is the number of words?"
 WRITE_ON.edit("the size of a key is taken for the number of words", SHAPE, ("len(past[0])", "past[0].shape[1]"))
 WRITE_ON.edit("all numbers in the keys are counted, not the words", SHAPE, ("len(past[0])", "past[0].numel()"))
+WRITE_ON.edit(
+    "large scores overflow",
+    "exp(100) is too large for float32. What can you subtract from all scores without changing their softmax?",
+    ("scores.softmax(-1)", "(scores.exp() / scores.exp().sum(-1, keepdim=True))"),
+)
 WRITE_ON.edit("the scores are not divided by √k", "This was correct in `as_found`.", (" / W_k.shape[1] ** 0.5", ""))
 WRITE_ON.edit(
     "the scores are divided by √d, not by √k",

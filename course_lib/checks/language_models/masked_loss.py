@@ -254,8 +254,9 @@ MASKED_LOSS.edit(
     "exp(−200) is too small for float32, but its logarithm is just −200. Do you need the probability itself?",
     ("log_softmax(-1)", "softmax(-1).log()"),
 )
-MASKED_LOSS.edit(
-    "large logits overflow",
-    "exp(100) is too large for float32. Which function of torch computes softmax and logarithm in one step?",
-    ("read.log_softmax(-1)", "(read.exp() / read.exp().sum(-1, keepdim=True)).log()"),
-)
+for plain in ("(read.exp() / read.exp().sum(-1, keepdim=True)).log()", "read - read.exp().sum(-1, keepdim=True).log()"):
+    MASKED_LOSS.edit(
+        "large logits overflow",
+        "exp(100) is too large for float32. Which function of torch computes softmax and logarithm in one step?",
+        ("read.log_softmax(-1)", plain),
+    )

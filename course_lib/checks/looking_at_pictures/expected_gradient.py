@@ -25,6 +25,7 @@ def cases(generator: torch.Generator) -> list[Case]:
         ("nine places, one of them correct, and a baseline", draw(9), at_one(9), 0.3),
         ("equal logits", torch.zeros(5), draw(5), 0.0),
         ("large logits", draw(4) + 3, draw(4), 1.0),
+        ("very large logits", torch.tensor([100.0, 101.0, 99.0]), by_hand[1], 0.5),
         ("a place that is nearly certain", certain, draw(4), 0.5),
         ("rewards that are negative", draw(4), -draw(4).abs() - 1, -1.0),
         ("a baseline above all rewards", draw(5), draw(5).clamp(max=2), 4.0),
@@ -115,6 +116,12 @@ EXPECTED_GRADIENT.edit(
     (GAIN, "rewards"),
     (ADDED_UP, "rows.sum(0) - p * baseline"),
 )
+for plain in ("logits.exp() / logits.exp().sum()", "(logits - logits.exp().sum().log()).exp()"):
+    EXPECTED_GRADIENT.edit(
+        "large logits overflow",
+        "exp(100) is too large for float32. What can you subtract from all logits without changing their softmax?",
+        (SOFTMAX, plain),
+    )
 EXPECTED_GRADIENT.edit("the logits are taken for probabilities", "p is the softmax of the logits.", (SOFTMAX, "logits"))
 EXPECTED_GRADIENT.edit(
     "a sigmoid is used, not a softmax",

@@ -119,11 +119,13 @@ GRID_WEIGHTS.edit(
     "What must the numbers of one picture be divided by?",
     (SHARED_OUT, "scaled.exp()"),
 )
-GRID_WEIGHTS.edit(
-    "large scores overflow",
-    "exp(100) is too large for float32. What can you subtract from all scores of a picture without changing the softmax?",
-    (SHARED_OUT, "(powers := scaled.exp()) / powers.sum((1, 2), keepdim=True)"),
-)
+SUMMED_UP = "scaled.exp().sum((1, 2), keepdim=True)"
+for plain in (f"scaled.exp() / {SUMMED_UP}", f"(scaled - {SUMMED_UP}.log()).exp()"):
+    GRID_WEIGHTS.edit(
+        "large scores overflow",
+        "exp(100) is too large for float32. What can you subtract from all scores of a picture without changing the softmax?",
+        (SHARED_OUT, plain),
+    )
 GRID_WEIGHTS.edit(
     "the largest score gets the weight 1, and all others get 0",
     "This is hard attention. A softmax gives every region a share.",

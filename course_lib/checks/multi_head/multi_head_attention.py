@@ -6,6 +6,7 @@ from torch.nn import functional as F
 from course_lib.checks.engine import Case, Exercise
 from course_lib.checks.multi_head.merge_heads import right as merge
 from course_lib.checks.multi_head.split_heads import right as split
+from course_lib.checks.scaled_dot_product import closing
 
 
 def cases(generator: torch.Generator) -> list[Case]:
@@ -196,6 +197,8 @@ MULTI_HEAD_ATTENTION.edit(
     ("~mask", "~mask[:1]"),
 )
 MULTI_HEAD_ATTENTION.edit("a word with nothing to look at gives NaN", NOTHING, (".nan_to_num(0.0)", ""))
+for changes in closing.in_plain_exponentials():
+    MULTI_HEAD_ATTENTION.edit("large scores overflow", closing.OVERFLOWS, *changes)
 MULTI_HEAD_ATTENTION.edit(
     "W_O is left out",
     "The pieces of all heads are side by side now. Which product is still missing?",

@@ -1,4 +1,4 @@
-"""Wrong ways to close keys, for `masked_softmax` and `scaled_attention`: edits of their references, and hints."""
+"""Wrong softmaxes and ways to close keys, for three exercises on attention: edits of their references, and hints."""
 
 from itertools import product
 
@@ -21,6 +21,10 @@ LARGEST = "In a row whose scores are all far below it, every exponential rounds 
 LEAKS = "The exponential of −5 or −10 is small, but it isn't 0. So a closed key still takes a little weight from the others. Which score has an exponential of exactly 0?"
 REACHED = "Do you put a finite number at closed keys, or add one to their scores? Compare it with the scores below. Which number can no score reach?"
 
+OVERFLOWS = (
+    "exp(100) is too large for float32. What can you subtract from all scores of a row without changing its softmax?"
+)
+
 Change = tuple[str, str]
 MULTIPLIED = CLOSED, "scores + -torch.inf * ~mask"
 OPEN_WHERE_EMPTY = "~mask", "~mask & mask.any(-1, keepdim=True)"
@@ -29,6 +33,14 @@ INVERTED = [("~mask", "mask")], [("~mask", "mask"), (ZEROS, "")], [("~mask, -tor
 
 def one_largest(of: str) -> Change:
     return SHARED_OUT, f"(powers := (closed - {of}.max()).exp()) / powers.sum(-1, keepdim=True)"
+
+
+def in_plain_exponentials() -> list[tuple[Change, Change]]:
+    """The softmax is written out, and the largest score is not subtracted first."""
+    shares = [f"(powers := {one}) / powers.sum(-1, keepdim=True)" for one in ("scores.exp() * mask", "closed.exp()")]
+    shares.append("(closed - closed.exp().sum(-1, keepdim=True).log()).exp()")
+    where = [((SHARED_OUT, f"torch.where(mask, {one}, 0.0)"), (ZEROS, "")) for one in shares]
+    return [((SHARED_OUT, one), (ZEROS, end)) for one, end in product(shares, (ZEROS, ""))] + where
 
 
 def filled(values: tuple[float, ...], *afterwards: str) -> list[tuple[Change, Change]]:

@@ -23,6 +23,7 @@ def cases(generator: torch.Generator) -> list[Case]:
         ("one word", draw(1, 3), 0),
         ("words of one number", draw(3, 1), 1),
         ("a word that occurs twice", torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]]), 0),
+        ("large scores", torch.tensor([[20.0, 0.0, 0.0, 0.0], [19.75, 1.0, 0.0, 0.0], [0.0, 0.0, 20.0, 0.0]]), 0),
         ("long words", torch.tensor([[6.0, 0.0, 1.0], [5.0, 2.0, 0.0], [0.0, 1.0, 3.0]]), 0),
         ("five words of 16 numbers", draw(5, 16), 3),
         ("as many words as numbers", draw(3, 3), 2),
@@ -63,6 +64,11 @@ LOOK.edit(
     "the weights are a plain ratio, not a softmax",
     "Dividing by the sum fails as soon as one score is negative or all scores are 0. What does a softmax do first?",
     RATIO,
+)
+LOOK.edit(
+    "large scores overflow",
+    "exp(100) is too large for float32. What can you subtract from all scores without changing their softmax?",
+    ("scores.softmax(0)", "scores.exp() / scores.exp().sum()"),
 )
 LOOK.edit("the scores are not divided by √d_k", LONG, UNDIVIDED)
 for zero in ((), (ZERO_FOR_ITSELF,)):

@@ -1,7 +1,5 @@
 """`masked_softmax(scores, mask)`: a softmax over the last axis among what the mask allows, 0 elsewhere and in empty rows."""
 
-from itertools import product
-
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -130,10 +128,5 @@ for changes in (
     MASKED_SOFTMAX.edit("the penalty is finite, and some scores reach it", closing.REACHED, *changes)
 for changes in closing.added(closing.SMALL, CLOSED_PLACES):
     MASKED_SOFTMAX.edit(TAKE_PART, LEAVES_NOTHING, *changes)
-for powers, empty in product(("scores.exp() * mask", "closed.exp()"), (ZEROS, "")):
-    MASKED_SOFTMAX.edit(
-        "large scores overflow",
-        "exp(100) is too large for float32. What can you subtract from all scores of a row without changing its softmax?",
-        (SHARED_OUT, f"(powers := {powers}) / powers.sum(-1, keepdim=True)"),
-        (ZEROS, empty),
-    )
+for changes in closing.in_plain_exponentials():
+    MASKED_SOFTMAX.edit("large scores overflow", closing.OVERFLOWS, *changes)

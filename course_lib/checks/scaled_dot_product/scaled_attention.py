@@ -192,6 +192,8 @@ for changes in closing.put_or_added(closing.LEAKY, "", EMPTY_ROWS, CLOSED_PLACES
     ATTENTION.edit("the penalty is finite, and a closed key still takes weight", closing.LEAKS, *changes)
 for changes in closing.put_or_added(closing.SMALL, "", EMPTY_ROWS, CLOSED_PLACES):
     ATTENTION.edit("the penalty is finite, and some scores reach it", closing.REACHED, *changes)
+for changes in closing.in_plain_exponentials():
+    ATTENTION.edit("large scores overflow", closing.OVERFLOWS, *changes)
 BOTH = "[output, weights]"
 ATTENTION.edit(
     "the weights come before the output",

@@ -26,6 +26,7 @@ def cases(generator: torch.Generator) -> list[Case]:
     ]
     names = ("p", "echo", "start", "end", "limit")
     given = [Case(about, dict(zip(names, values, strict=True))) for about, *values in inputs]
+    given.append(Case("large scores", given[0].arguments | {"added": 200.0}))
 
     def draw() -> dict:
         words = int(torch.randint(4, 7, (), generator=generator))
@@ -100,6 +101,11 @@ GREEDY_WORDS.edit(
     "the model gets the start mark only at the first step",
     "At every step, the list for the model begins with the start mark. What does your list begin with at the second step?",
     ("scores(words)", "scores(words[1:] or words)"),
+)
+GREEDY_WORDS.edit(
+    "large scores overflow",
+    "exp(100) is too large for float32, and ∞/∞ is NaN. Do you need a softmax to find the largest score?",
+    ("scores(words).argmax()", "((powers := scores(words).exp()) / powers.sum()).argmax()"),
 )
 GREEDY_WORDS.edit(
     "it takes the least probable word",

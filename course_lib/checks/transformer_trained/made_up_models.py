@@ -5,8 +5,11 @@ import torch
 MOST_DRAWS = 150  # of inputs that may tell misconceptions apart
 
 
-def drive_writer(answer, p, echo, **settings):
-    """Passes on a model of a few words, which looks at the last word and, `echo` times as much, at those before it."""
+def drive_writer(answer, p, echo, added=0.0, **settings):
+    """Passes on a model of a few words, which looks at the last word and, `echo` times as much, at those before it.
+
+    Its scores are log p, and `added` more, which changes no softmax.
+    """
     import torch
 
     calls = 0
@@ -22,7 +25,7 @@ def drive_writer(answer, p, echo, **settings):
         if echo:
             for back in range(2, 1 + len(words)):
                 row = row + echo * p[int(words[-back])].log().roll(back - 1)
-        return row.log_softmax(-1)
+        return row.log_softmax(-1) + added
 
     return answer(scores, *settings.values())
 

@@ -126,8 +126,9 @@ NEXT_WORD_LOSS.edit(
     "exp(−200) is too small for float32, but its logarithm is −200. Don't compute the probability on the way.",
     ("log_softmax(-1)", "softmax(-1).log()"),
 )
-NEXT_WORD_LOSS.edit(
-    "large logits overflow",
-    "exp(100) is too large for float32. Which torch function computes softmax and logarithm in one go?",
-    ("read.log_softmax(-1)", "(read.exp() / read.exp().sum(-1, keepdim=True)).log()"),
-)
+for plain in ("(read.exp() / read.exp().sum(-1, keepdim=True)).log()", "read - read.exp().sum(-1, keepdim=True).log()"):
+    NEXT_WORD_LOSS.edit(
+        "large logits overflow",
+        "exp(100) is too large for float32. Which torch function computes softmax and logarithm in one go?",
+        ("read.log_softmax(-1)", plain),
+    )
