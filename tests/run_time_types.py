@@ -7,6 +7,7 @@ without any there is nothing to say.
 
 import functools
 import inspect
+import types
 from dataclasses import is_dataclass
 
 import jaxtyping
@@ -15,6 +16,7 @@ from beartype import BeartypeConf, beartype
 conf = BeartypeConf(is_pep484_tower=True, violation_type=jaxtyping.TypeCheckError)  # float wanted, an int will do
 check = beartype(conf=conf)
 shaped = jaxtyping.jaxtyped
+made = {}  # for each function's code: its annotations, and the function that checks them
 
 
 def jaxtyped(*, typechecker):
@@ -27,7 +29,7 @@ def jaxtyped(*, typechecker):
             return it
         if "jaxtyping." in str(it.__annotations__) or inspect.isgeneratorfunction(it):
             return shaped(it, typechecker=typechecker)
-        checked = typechecker(it)
+        checked = quickly(it, typechecker)
 
         @functools.wraps(it)
         def either(*given, **named):
@@ -38,6 +40,20 @@ def jaxtyped(*, typechecker):
         return either
 
     return decorated
+
+
+def quickly(it, typechecker):
+    """The same as `typechecker(it)`. What a function defines anew at each call gets the checks of its first call."""
+    place = it.__module__, it.__code__
+    annotations, checked = made.get(place, (None, None))
+    if annotations != it.__annotations__:
+        checked = typechecker(it)
+        made[place] = it.__annotations__, checked
+    if "__beartype_func" not in (checked.__kwdefaults__ or {}):
+        return it  # there is nothing to check
+    again = types.FunctionType(checked.__code__, checked.__globals__, it.__name__)
+    again.__kwdefaults__ = {**checked.__kwdefaults__, "__beartype_func": it}
+    return again
 
 
 jaxtyping.jaxtyped = jaxtyped

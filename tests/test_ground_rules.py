@@ -11,6 +11,7 @@ import last_lines
 import library
 import nbformat
 import pytest
+import run_time_types
 import torch
 from jaxtyping import TypeCheckError
 from jupyter_client.manager import start_new_kernel
@@ -109,6 +110,29 @@ def test_an_integer_will_do_for_a_float_and_a_word_will_not():
     assert Progress("a run", 1).advance(loss=1) is None
     with pytest.raises(TypeCheckError, match="figures='low'"):
         Progress("a run", 1).advance(loss="low")
+
+
+def test_the_checks_of_a_function_within_another_are_made_once():
+    made = []
+
+    def check(function):
+        made.append(function)
+        return run_time_types.check(function)
+
+    def given(wanted):
+        @run_time_types.jaxtyped(typechecker=check)
+        def give(x: int) -> wanted:
+            return x + more
+
+        return give
+
+    for more in (1, 2):
+        assert given(int)(1) == 1 + more
+    with pytest.raises(TypeCheckError, match="'three'"):
+        given(int)("three")
+    assert len(made) == 1
+    with pytest.raises(TypeCheckError, match="return"):
+        given(str)(1)  # since this annotation is another
 
 
 def test_what_stands_in_a_folder_of_the_library_is_checked_too():
