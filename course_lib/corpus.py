@@ -21,9 +21,6 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 from course_lib.files import read_text
-
-# Lessons and learners' workbooks use the whole grammar from here, such as corpus.RECURRING or corpus.ANIMALS.
-from course_lib.toy_french import *  # noqa: F403
 from course_lib.toy_french import RECURRING, Dice, SentencePair, sentence
 
 PAD, BOS, EOS, UNK = "<pad>", "<bos>", "<eos>", "<unk>"

@@ -15,7 +15,7 @@ from itertools import count
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Bool, Float, Int, Shaped
+from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -137,78 +137,47 @@ def write(
     limit: Int[Tensor, " batch"],
     choose: Choice = likeliest,
     *,
-    prompt_mask: Bool[Tensor, "batch prompt"] | None = None,
     end: int = SPECIALS.index(EOS),
 ) -> Written:
     """Continues the prompts word by word, until every row has written `end` or reached its limit.
 
-    If prompts differ in length, the model first reads all of them up to the length of the shortest. Then the longer
-    ones give one word per step while the others already write. So the model never reads padding.
-
     Args:
         memory: the result of the model's `encode`; None if the model has none.
+        prompt: words without padding. `write_on` takes prompts of different lengths.
         limit: number of words that each row may write after its prompt.
         choose: takes the logits of each row and returns its next word.
-        prompt_mask: True at the words of each prompt, False at the padding after them, as `corpus.pad` returns it.
         end: number of the word that ends a sentence.
     Raises:
-        TypeError: the mask is not boolean.
-        ValueError: a prompt is empty.
+        ValueError: the prompts are empty.
         FloatingPointError: logits are NaN or infinite.
     """
-    told = words_told(prompt, prompt_mask)
-    first, last = int(told.min()), told + limit
-    logits, state, weight = read(model, prompt[:, :first], model.start(memory), memory)
+    logits, state, weight = read(model, prompt, model.start(memory), memory)
     written, weights = [], []
     total = torch.zeros(len(prompt), device=prompt.device)
-    done = nobody = torch.zeros_like(told, dtype=torch.bool)
-    for place in count(first):
+    done = torch.zeros_like(limit, dtype=torch.bool)
+    for length in count(1):
         if not logits.max(-1).values.isfinite().all():
             raise FloatingPointError(UNDECIDED)
-        words, telling = choose(logits), nobody
-        if place < prompt.shape[1]:
-            telling = told > place
-            words = torch.where(telling, prompt[:, place], words)
+        words = choose(logits)
         written.append(words)
         weights.append(weight)
-        total += logits.log_softmax(-1).gather(1, words[:, None])[:, 0].masked_fill(done | telling, 0.0)
-        done = done | ~telling & ((words == end) | (last <= place + 1))
+        total += logits.log_softmax(-1).gather(1, words[:, None])[:, 0].masked_fill(done, 0.0)
+        done = done | (words == end) | (limit <= length)
         if done.all():
             break
         logits, state, weight = model.step(words, state, memory)
-    weights = torch.stack(weights, 1) if weights[0] is not None else None
-    return Written(behind_prompt(torch.stack(written, 1), told), behind_prompt(weights, told), total)
-
-
-def words_told(prompt: Int[Tensor, "batch prompt"], mask: Bool[Tensor, "batch prompt"] | None) -> Int[Tensor, " batch"]:
-    """Counts the words of each prompt. Raises ValueError if one is empty, or has a word after padding."""
-    if mask is not None and mask.dtype != torch.bool:
-        raise TypeError(f"the mask is {mask.dtype}; it must be torch.bool, True at the words of each prompt")
-    told = torch.full_like(prompt[:, 0], prompt.shape[1]) if mask is None else mask.sum(1)
-    if not told.all():
-        raise ValueError(f"prompt {told.tolist().index(0)} is empty; every prompt needs a word, such as {BOS}")
-    if mask is not None and (mask[:, 1:] & ~mask[:, :-1]).any():
-        raise ValueError("a word of a prompt comes after padding; pad prompts at their end, as `corpus.pad` does")
-    return told
+    return Written(torch.stack(written, 1), torch.stack(weights, 1) if weights[0] is not None else None, total)
 
 
 def read(model, words: Int[Tensor, "batch prompt"], state, memory) -> tuple:
     """Returns what `model.step` gives after the last word; takes one pass if the model has a method `read`."""
+    if not words.numel():
+        raise ValueError(f"the prompts are empty; every prompt needs a word, such as {BOS}")
     if words.shape[1] > 1 and hasattr(model, "read"):
         return model.read(words, state, memory)
     for column in words.unbind(1):
         logits, state, weight = model.step(column, state, memory)
     return logits, state, weight
-
-
-def behind_prompt(
-    steps: Shaped[Tensor, "batch step *axes"] | None, told: Int[Tensor, " batch"]
-) -> Shaped[Tensor, "batch step *axes"] | None:
-    """Shifts each row to start after its own prompt; column 0 of `steps` comes after the shortest prompt."""
-    if steps is None:
-        return None
-    places = (told - told.min())[:, None] + torch.arange(steps.shape[1], device=told.device)
-    return steps[torch.arange(len(told), device=told.device)[:, None], places.clamp(max=steps.shape[1] - 1)]
 
 
 def greedy(model, corpus: Corpus, sentences: Sequence[Sequence[str]]) -> list[Translation]:
@@ -421,17 +390,18 @@ def write_on(
                 f"prompt {place} has {len(row)} tokens, but the model was trained on texts of at most {most}; "
                 "shorten the prompt, or pass beyond=True"
             )
-    limits = [limit if beyond else min(limit, most - len(row)) for row in numbers]
     model.eval()
-    device = next(model.parameters()).device
-    prompt, mask = (tensor.to(device) for tensor in pad(numbers))
-    written = write(model, None, prompt, torch.tensor(limits, device=device), choose, prompt_mask=mask, end=NO_END)
     told = f"stopped at {most} tokens, the longest text that the model was trained on; beyond=True writes on"
-    continuations = []
-    for row, own, total in zip(written.words.tolist(), limits, written.log_probability.tolist(), strict=True):
-        tokens = tuple(row[:own])
-        continuations.append(Continuation(vocabulary.decode(tokens), tokens, total, told if own < limit else ""))
-    return continuations
+    continuations: dict[int, Continuation] = {}
+    for length in sorted(set(map(len, numbers))):  # prompts of one length need no padding
+        places = [place for place, row in enumerate(numbers) if len(row) == length]
+        own = limit if beyond else min(limit, most - length)
+        prompt = torch.tensor([numbers[place] for place in places], device=next(model.parameters()).device)
+        written = write(model, None, prompt, torch.full_like(prompt[:, 0], own), choose, end=NO_END)
+        for place, tokens, total in zip(places, written.words.tolist(), written.log_probability.tolist(), strict=True):
+            text = vocabulary.decode(tokens)
+            continuations[place] = Continuation(text, tuple(tokens), total, told if own < limit else "")
+    return [continuations[place] for place in range(len(prompts))]
 
 
 @restoring_modes

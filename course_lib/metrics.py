@@ -8,9 +8,10 @@ from jaxtyping import Float
 from torch import Tensor
 
 from course_lib.attention_map import AttentionMap
-from course_lib.corpus import Bucket, Corpus, Links, SentencePair
+from course_lib.corpus import Bucket, Corpus
 from course_lib.decoding import AT_ONCE, greedy
 from course_lib.decorators import restoring_modes
+from course_lib.toy_french import Links, SentencePair
 
 
 def _same_number(written: Sequence, pairs: Sequence) -> None:

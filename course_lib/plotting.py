@@ -17,7 +17,8 @@ from PIL import Image
 from torch import nn
 
 from course_lib.attention_map import AttentionMap
-from course_lib.corpus import Corpus, SentencePair
+from course_lib.corpus import Corpus
+from course_lib.toy_french import SentencePair
 from course_lib.transformer import Transformer
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # Okabe & Ito

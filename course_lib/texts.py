@@ -80,18 +80,17 @@ def split(topics: Mapping[str, str], held_out: Collection[str]) -> TextCorpus:
 
 
 @lru_cache(maxsize=1)
-def python_reference() -> TextCorpus:
-    """Returns the language reference of Python 3.11: 79 topics, with each paragraph once."""
-    topics = lzma.decompress(REFERENCE.read_bytes()).decode().split("\f")[1:]
-    by_name = dict(topic.split("\n", 1) for topic in topics)
-    return split(by_name, {name for name in by_name if zlib.crc32(name.encode()) % 10 == 2})  # as in `corpus.part`
-
-
-@lru_cache(maxsize=1)
 def topics() -> dict[str, str]:
     """Returns the 79 topics of `python_reference` by name, each with all its paragraphs, also repeated ones."""
     found = lzma.decompress(REFERENCE.read_bytes()).decode().split("\f")[1:]
     return dict(topic.split("\n", 1) for topic in found)
+
+
+@lru_cache(maxsize=1)
+def python_reference() -> TextCorpus:
+    """Returns the language reference of Python 3.11: 79 topics, with each paragraph once."""
+    held_out = {name for name in topics() if zlib.crc32(name.encode()) % 10 == 2}  # as in `corpus.part`
+    return split(topics(), held_out)
 
 
 @lru_cache(maxsize=4)

@@ -11,7 +11,6 @@ from course_lib import (
     attention,
     byte_pairs,
     cores,
-    decoding,
     masks,
     metrics,
     pretrained,
@@ -19,10 +18,11 @@ from course_lib import (
     transformer,
 )
 from course_lib.attention_map import AttentionMap
-from course_lib.corpus import SentencePair, Vocabulary
-from course_lib.decoding import beam, draw, greedy, sample, write, write_on
+from course_lib.corpus import Vocabulary
+from course_lib.decoding import beam, draw, greedy, sample, write_on
 from course_lib.language_models import RecurrentLanguageModel, TransformerLanguageModel
 from course_lib.positions import LearnedPositions, RotaryPositions, SinusoidalPositions
+from course_lib.toy_french import SentencePair
 from course_lib.training import cross_entropy
 from course_lib.transformer import Transformer
 from course_lib.widgets import Translator, Writer
@@ -118,10 +118,6 @@ CALLS = {
     ("transformer.EncoderOnly.forward", "mask"): _of_words("EncoderOnly"),
     ("transformer.EncoderOnly.states", "mask"): _of_words("EncoderOnly", "states"),
     ("transformer.DecoderOnly.may_attend", "mask"): _of_words("DecoderOnly", "may_attend"),
-    ("decoding.words_told", "mask"): lambda mask: decoding.words_told(WORDS, mask(MASK)),
-    ("decoding.write", "prompt_mask"): lambda mask: write(
-        made("DecoderOnly"), None, WORDS, torch.tensor([2, 2]), prompt_mask=mask(MASK)
-    ),
     ("training.cross_entropy", "mask"): lambda mask: cross_entropy(X, WORDS % 8, mask(MASK)),
     ("pretrained.mean_pooled", "mask"): lambda mask: pretrained.mean_pooled(X, mask(MASK)),
 }

@@ -13,11 +13,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course_lib import corpus as library
-from course_lib import toy_french
 from course_lib.corpus import (
     BUCKETS,
-    RECURRING,
     SPECIALS,
     Batches,
     Vocabulary,
@@ -27,6 +24,7 @@ from course_lib.corpus import (
     part,
     tokenize,
 )
+from course_lib.toy_french import RECURRING
 
 # ---- the corpus ----
 
@@ -124,12 +122,6 @@ def test_every_length_falls_in_one_bucket(length):
 @pytest.mark.parametrize("text", RECURRING)
 def test_the_recurring_sentences_are_held_out(text):
     assert part(RECURRING[text]) == "test"
-
-
-def test_a_workbook_finds_the_whole_grammar_in_the_corpus():
-    public = {name: thing for name, thing in vars(toy_french).items() if not name.startswith("_")}
-    assert len(public) > 40
-    assert [name for name, thing in public.items() if getattr(library, name, None) is not thing] == []
 
 
 # ---- vocabulary ----

@@ -485,8 +485,7 @@ def test_a_language_model_goes_on_from_a_prompt_as_its_whole_forward_says():
 
 # ---- prompts ----
 
-PROMPTS = [[1, 5, 7, 8, 4], [1, 6], [1, 9, 11]]
-PROMPT, PROMPT_MASK = pad(PROMPTS)
+PROMPT = torch.tensor([[1, 5, 7, 8, 4], [1, 6, 4, 9, 11], [1, 9, 11, 5, 5]])
 
 
 class NoRead:
@@ -513,27 +512,27 @@ def lines(written, limit):
 
 @pytest.mark.parametrize("wrap", [lambda model: model, NoRead], ids=["at once", "word by word"])
 @pytest.mark.parametrize("order", [[0, 1, 2], [1, 2, 0], [2, 2, 1]], ids=str)
-def test_prompts_of_unequal_length_together_equal_one_at_a_time(wrap, order):
+def test_prompts_together_equal_one_at_a_time(wrap, order):
     model, limit = language_model(), torch.tensor([4, 9, 6])
-    together = write(wrap(model), None, PROMPT[order], limit, prompt_mask=PROMPT_MASK[order])
-    found = lines(together, limit)
+    together = write(wrap(model), None, PROMPT[order], limit)
     for row, number in enumerate(order):
-        alone = write(model, None, torch.tensor([PROMPTS[number]]), limit[row : row + 1])
-        assert found[row] == lines(alone, limit[row : row + 1])[0]
+        own = limit[row : row + 1]
+        alone = write(model, None, PROMPT[number : number + 1], own)
+        assert lines(together, limit)[row] == lines(alone, own)[0]
         assert_close(together.log_probability[row : row + 1], alone.log_probability)
 
 
 def test_prompts_of_a_translation_keep_their_weights(corpus):
     model, sentences = untrained(corpus, "transformer"), [pair.source for pair in corpus.train[:2]]
     source, mask = pad([corpus.source_vocabulary.encode(sentence) for sentence in sentences])
-    prompt, prompt_mask = pad([[1, 9, 10, 11], [1, 12]])
+    prompt = torch.tensor([[1, 9, 10, 11], [1, 12, 9, 9]])
     with torch.no_grad():
         memory = model.encode(source, mask)
     limit = torch.tensor([5, 5])
-    together = write(model, memory, prompt, limit, prompt_mask=prompt_mask)
-    for row, told in enumerate(prompt_mask.sum(1).tolist()):
+    together = write(model, memory, prompt, limit)
+    for row in (0, 1):
         own = torch.tensor([row])
-        alone = write(model, rows_of(memory, own), prompt[own, :told], limit[own])
+        alone = write(model, rows_of(memory, own), prompt[own], limit[own])
         (line,) = lines(alone, limit[own])
         assert lines(together, limit)[row] == line
         assert_close(together.weights[row, : len(line)], alone.weights[0, : len(line)])
@@ -544,9 +543,6 @@ def test_a_prompt_is_read_in_one_pass():
     model.embedding.register_forward_hook(lambda _, inputs, __: seen.append(inputs[0].shape[1]))
     write(model, None, PROMPT[:1], torch.tensor([3]))
     assert seen == [5, 1, 1]
-    seen.clear()
-    write(model, None, PROMPT, torch.tensor([9, 9, 9]), prompt_mask=PROMPT_MASK)
-    assert seen[0] == 2 and set(seen[1:]) == {1}
 
 
 def test_recurrent_models_are_told_prompts_too(corpus):
@@ -554,20 +550,16 @@ def test_recurrent_models_are_told_prompts_too(corpus):
     with torch.no_grad():
         memory = model.encode(torch.tensor([[4, 5, 6]] * 3), None)
     limit = torch.tensor([5, 5, 5])
-    together = write(model, memory, PROMPT, limit, prompt_mask=PROMPT_MASK)
+    together = write(model, memory, PROMPT, limit)
     one = rows_of(memory, torch.tensor([0]))
-    for row, prompt in enumerate(PROMPTS):
-        alone = write(model, one, torch.tensor([prompt]), limit[:1])
+    for row in range(3):
+        alone = write(model, one, PROMPT[row : row + 1], limit[:1])
         assert lines(together, limit)[row] == lines(alone, limit[:1])[0]
 
 
-def test_an_empty_prompt_and_one_that_is_padded_in_front_are_refused():
-    mask = PROMPT_MASK.clone()
-    mask[1] = False
-    with pytest.raises(ValueError, match="prompt 1 is empty; every prompt needs a word, such as <bos>"):
-        write(language_model(), None, PROMPT, torch.tensor([5, 5, 5]), prompt_mask=mask)
-    with pytest.raises(ValueError, match="pad prompts at their end"):
-        write(language_model(), None, PROMPT, torch.tensor([5, 5, 5]), prompt_mask=PROMPT_MASK.flip(1))
+def test_an_empty_prompt_is_refused():
+    with pytest.raises(ValueError, match="the prompts are empty; every prompt needs a word, such as <bos>"):
+        write(language_model(), None, PROMPT[:, :0], torch.tensor([5, 5, 5]))
 
 
 # ---- other vocabularies, other memories ----

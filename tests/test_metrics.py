@@ -10,7 +10,6 @@ import torch
 from course_lib import metrics
 from course_lib.attention import AdditiveScore
 from course_lib.byte_pairs import BytePairs
-from course_lib.corpus import RECURRING, SentencePair
 from course_lib.decoding import Translation
 from course_lib.language_models import RecurrentLanguageModel, TransformerLanguageModel
 from course_lib.metrics import (
@@ -22,6 +21,7 @@ from course_lib.metrics import (
     strongest_links,
 )
 from course_lib.recurrent import EncoderDecoder
+from course_lib.toy_french import RECURRING, SentencePair
 
 
 def pair(french, sure=(), possible=()):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from course_lib import corpus, plotting
+from course_lib import plotting, toy_french
 from course_lib.attention_map import AttentionMap
 
 
@@ -57,7 +57,7 @@ def test_a_figure_without_alt_text_is_refused():
 
 
 def test_a_map_is_drawn_with_its_words_and_gold_links():
-    pair = corpus.RECURRING["the black cat"]
+    pair = toy_french.RECURRING["the black cat"]
     fig, ax = plotting.figure()
     plotting.draw_attention(ax, AttentionMap(np.eye(3)[[0, 2, 1]], pair.target, pair.source), pair)
     assert [label.get_text() for label in ax.get_xticklabels()] == ["the", "black", "cat"]

@@ -7,8 +7,8 @@ import torch
 from torch import nn
 
 from course_lib import plotting
-from course_lib.corpus import RECURRING
 from course_lib.layers import PostNorm, PreNorm
+from course_lib.toy_french import RECURRING
 from course_lib.transformer import Transformer
 
 PAIRS = [RECURRING["the black cat"], RECURRING["the small black cat"]]
