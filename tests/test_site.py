@@ -58,19 +58,56 @@ def test_a_lesson_is_there_without_its_notes(source, name):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_every_cell_can_be_linked_to_and_is_folded_as_in_the_lesson(source, name):
+def test_every_cell_can_be_linked_to_and_its_code_and_prints_are_folded(source, name):
     cells = read(source, name).cells
     for before, cell in zip(cells, cells[1:], strict=False):
         if cell.cell_type == "code" and cell.id != "opening":
             assert before.source == f"(cell-{name[:2]}-{cell.id})="
-            assert lessons.is_folded(cell) == ("hide-input" in cell.metadata.get("tags", []))
+            shows = any(site.printed(output) is None for output in cell.outputs)
+            assert ("hide-input" if shows or not cell.outputs else "hide-cell") in cell.metadata.tags
+            assert not shows or all(site.printed(output) is None for output in cell.outputs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_what_answers_a_vote_is_in_a_fold_of_that_vote(source, name):
+    """Folds hold no heading, so that the list of contents leads nowhere hidden, and no other vote."""
+    folded, votes, told, fold = set(), [], [], None
+    for cell in read(source, name).cells:
+        if '<details class="answer"' in cell.source:
+            fold = re.search(r'data-vote="cell-\d\d-([\w-]+)"', cell.source)[1]
+            folded.add(fold)
+        elif cell.source == "</details>":
+            fold = None
+        elif cell.cell_type == "markdown":
+            assert not (fold and site.HEADING.search(cell.source))
+        elif "widgets.Prediction(" in cell.source:
+            assert fold is None
+            votes.append(cell.id)
+        elif any('<p class="measured">' in output.get("data", {}).get("text/html", "") for output in cell.outputs):
+            told.append(fold)
+    assert fold is None and sorted(told) == sorted(votes) and folded == set(votes)
+
+
+def test_an_answer_reaches_from_its_figure_to_the_next_heading_and_to_the_verdicts_of_its_section():
+    cell, text = nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell
+    shown = nbformat.v4.new_output("display_data", {"image/png": "iVBO"}, metadata={"image/png": {"alt": "a"}})
+    box = nbformat.v4.new_output("display_data", {claims.MIME: {}})
+    cells = [
+        text("## Section"), cell("figure", outputs=[shown]), cell("guess = widgets.Prediction(1)", id="vote"),
+        text("### Look"), cell("code"), cell("figure", outputs=[shown]), cell("guess.compare(2)"), text("Yes."),
+        text("### Other"), text("More."),
+        text("### Verdict"), cell("claim", outputs=[box]), text("So."),
+        text("## Next section"), cell("claim", outputs=[box]),
+    ]  # fmt: skip
+    assert site.answers(nbformat.v4.new_notebook(cells=cells)) == {5: ("vote", 8), 11: ("vote", 13)}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_lesson_begins_with_its_question_and_an_explorer(source, name):
     title, caption, explorer, rest, *others = read(source, name).cells
-    assert re.fullmatch(r"# [^\n]+\n\n\*\*[^\n]+\?\*\*", title.source)
+    assert re.fullmatch(r"# [^\n]+\n\n\*\*[^\n]+\?\*\*", title.source.removesuffix(f"\n\n{site.SWITCH}"))
     assert 5 < len(caption.source.split()) < 40
     assert explorer.id == "opening" and explorer.metadata.tags == ["remove-input"]
     assert any("application/vnd.jupyter.widget-view+json" in output.get("data", {}) for output in explorer.outputs)
@@ -81,7 +118,8 @@ def test_a_lesson_begins_with_its_question_and_an_explorer(source, name):
 def test_a_lesson_without_an_opening_begins_with_its_question():
     cells = [nbformat.v4.new_markdown_cell("# Title\n\n**Why?**\n\nText."), nbformat.v4.new_code_cell("1")]
     site.open_with_explorer(notebook := nbformat.v4.new_notebook(cells=cells), "[Exercises](a.ipynb)")
-    assert [cell.source for cell in notebook.cells] == ["# Title\n\n**Why?**", "[Exercises](a.ipynb)\n\nText.", "1"]
+    first = f"# Title\n\n**Why?**\n\n{site.SWITCH}"
+    assert [cell.source for cell in notebook.cells] == [first, "[Exercises](a.ipynb)\n\nText.", "1"]
 
 
 @pytest.mark.slow

@@ -73,6 +73,19 @@ TO_DO = "This page shows the exercises. To do them, with checks that answer at o
 README_ROW = re.compile(r"^\| (\d+) \| \[(.+?)\]\(notebooks/(.+?)\.ipynb\) \| (.+?) \|$", re.MULTILINE)
 SIGNATURE = re.compile(r"<dl>\n(<dd>.*?)</dl>", re.DOTALL)
 PARAGRAPH = re.compile(r"<p>(.+?)</p>", re.DOTALL)
+VOTE = re.compile(r"^(\S+) = widgets\.Prediction\(", re.MULTILINE)
+ANSWER = re.compile(r"^\s*(\S+)\.compare\(", re.MULTILINE)
+BOTH = "Show the code and what it prints"
+HEADING = re.compile(r"^(#+) ", re.MULTILINE)
+SWITCH = (
+    '<p class="view">Code, prints and fine print are folded, and answers wait for your vote. '
+    '<button type="button">Show everything</button></p>'
+)
+FOLDED_ANSWER = (
+    '<p class="vote-first"><a href="#{vote}">Vote first</a>, or open the answer:</p>\n'
+    '<details class="answer" data-vote="{vote}">'
+    "<summary><span>Show the answer</span><span>Hide the answer</span></summary>"
+)
 WHAT_HAPPENS = re.compile(r"<p><strong>What happens\.</strong>\s*(.+?)</p>", re.DOTALL)
 
 
@@ -153,17 +166,52 @@ def page(file):
 
 
 def lesson(notebook, file):
-    """Returns a lesson without its notes, with an anchor for each code cell."""
+    """Returns a lesson without its notes, with an anchor for each code cell and a fold over what answers a vote."""
+    folds, ends = answers(notebook), None
     cells = []
-    for cell in notebook.cells:
+    for at, cell in enumerate(notebook.cells):
+        if at in folds:
+            vote, ends = folds[at]
+            cells.append(nbformat.v4.new_markdown_cell(FOLDED_ANSWER.format(vote=anchor(file, vote))))
         if cell.cell_type == "code":
             cells.append(nbformat.v4.new_markdown_cell(f"({anchor(file, cell.id)})="))
             dress(cell)
         if lessons.slide_type(cell) != "notes":
             cells.append(cell)
+        if at + 1 == ends:
+            cells.append(nbformat.v4.new_markdown_cell("</details>"))
     notebook.cells = cells
     open_with_explorer(notebook, " · ".join(beside(file.stem, "../")))
     return notebook
+
+
+def answers(notebook):
+    """Returns, by the number of its first cell, each answer to a vote: the id of the vote's cell, and where it ends.
+
+    A vote is answered by the cell that compares it with what was measured, and by each verdict later in the section.
+    Both begin with the first figure after their heading and end at the next heading. Under *More claims*, each
+    heading begins a new topic.
+    """
+    cells, main_path = notebook.cells, len(lessons.main_path(notebook))
+    heads = [at for at, cell in enumerate(cells) if cell.cell_type == "markdown" and HEADING.search(cell.source)]
+    found, votes, vote, figure, end = {}, {}, None, None, 0
+    for at, cell in enumerate(cells):
+        if at in heads:
+            figure = None
+            if at >= main_path or HEADING.search(cell.source)[1] == "##":
+                vote = None
+        if cell.cell_type != "code":
+            continue
+        if asked := VOTE.search(cell.source):
+            votes[asked[1]], figure = cell.id, None
+        if figure is None and any(pictures(cell)):
+            figure = at
+        answered = ANSWER.search(cell.source)
+        vote = votes[answered[1]] if answered else vote
+        if at >= end and (answered or (vote and claims.boxes({"cells": [cell]}))):
+            end = next((head for head in heads if head > at), len(cells))
+            found[at if figure is None else figure] = vote, end
+    return found
 
 
 def open_with_explorer(notebook, beside):
@@ -173,7 +221,7 @@ def open_with_explorer(notebook, beside):
     text, too.
     """
     title, question, *rest = notebook.cells[0].source.split("\n\n", 2)
-    notebook.cells[0].source = f"{title}\n\n{question}"
+    notebook.cells[0].source = f"{title}\n\n{question}\n\n{SWITCH}"
     opening = []
     for cell in notebook.cells:
         if "opening" in cell.metadata:
@@ -185,14 +233,32 @@ def open_with_explorer(notebook, beside):
 
 
 def dress(cell):
-    """Tells MyST-NB which source is folded and the pictures' alt texts; removes what it can't show."""
-    if lessons.is_folded(cell):
-        cell.metadata.setdefault("tags", []).append("hide-input")
+    """Folds a cell's code and prints, tells MyST-NB the pictures' alt texts, and removes what it can't show."""
     for picture in pictures(cell):
         cell.metadata["mystnb"] = {"image": {"alt": picture["alt"], "classes": look(picture)}}
     for output in cell.outputs:
         for record in (claims.MIME, trained.MIME):
             output.get("data", {}).pop(record, None)
+        if "text/html" in output.get("data", {}):  # what a vote is compared with
+            output.data["text/html"] = output.data["text/html"].replace("<p>Measured:", '<p class="measured">Measured:')
+    prints = [output for output in cell.outputs if printed(output) is not None]
+    tags = cell.metadata.setdefault("tags", [])
+    if prints and prints == cell.outputs:
+        tags.append("hide-cell")
+        cell.metadata["mystnb"] = {"code_prompt_show": BOTH, "code_prompt_hide": BOTH.replace("Show", "Hide")}
+    else:
+        tags.append("hide-input")
+        for output in prints:
+            text = html.escape(printed(output))
+            folded = f'<details class="hide"><summary>Show what it prints</summary><pre>{text}</pre></details>'
+            cell.outputs[cell.outputs.index(output)] = nbformat.v4.new_output("display_data", {"text/html": folded})
+
+
+def printed(output):
+    """Returns the text of an output that is only text, else None."""
+    if output.output_type == "stream":
+        return output.text
+    return output.data["text/plain"] if set(output.get("data", {})) == {"text/plain"} else None
 
 
 def exercises(notebook):

@@ -53,9 +53,12 @@ def pages(built_site):
     return [file.relative_to(built_site).as_posix() for file in site.built_pages(built_site)]
 
 
-def visit(page, address, name):
+def visit(page, address, name, whole=False):
+    """Opens a page; with `whole`, a lesson's folds as well."""
     page.goto(f"{address}/{name}")
     page.wait_for_function(DRAWN)
+    if whole:
+        page.evaluate("document.querySelector('.view button')?.click()")
 
 
 # ---- every page ----
@@ -93,7 +96,7 @@ def faults_of(browser, address, pages):
         for name in pages:
             page.set_viewport_size({"width": 1280, "height": 720})
             page.emulate_media(color_scheme="light", reduced_motion="reduce")  # what fades in is pale for a while
-            visit(page, address, name)
+            visit(page, address, name, whole=True)
             page.evaluate(FEW_BLOCKS)
             but = [PAGES_BESIDE] if Path(name).parent in seen else []
             seen.add(Path(name).parent)
@@ -129,7 +132,7 @@ def test_what_cannot_be_read_in_the_dark_is_seen(page, address):
     ],
 )
 def test_what_shuts_a_reader_out_is_seen(page, address, damage, rule):
-    visit(page, address, "notebooks/01_rnn_bottleneck.html")
+    visit(page, address, "notebooks/01_rnn_bottleneck.html", whole=True)
     page.evaluate(damage)
     assert rule in {found.split(":")[0] for found in serious(page)}
 
@@ -161,7 +164,7 @@ WIDTHS = {"a phone and a laptop": (360, 1280), "every width": range(360, 1921, 4
 @pytest.mark.parametrize("widths", sweep(WIDTHS, "a phone and a laptop"))
 @pytest.mark.parametrize("name", KINDS)
 def test_nothing_is_out_of_reach_on_any_width(page, address, name, widths):
-    visit(page, address, f"{name}.html")
+    visit(page, address, f"{name}.html", whole=True)
     page.evaluate(FEW_BLOCKS)
     page.wait_for_load_state("networkidle")  # formulas have their letters
     wrong = {}
@@ -177,7 +180,7 @@ def test_nothing_is_out_of_reach_on_any_width(page, address, name, widths):
 
 @pytest.mark.parametrize("lesson", sweep([path.stem for path in lessons.find()], "00_warm_up", "03_scaled_dot_product"))
 def test_an_explorer_can_be_read_in_every_state(page, address, lesson):
-    visit(page, address, f"notebooks/{lesson}.html")
+    visit(page, address, f"notebooks/{lesson}.html", whole=True)
     wrong = {"light": in_every_state(page, judges.HARD_TO_READ)}
     page.emulate_media(color_scheme="dark")
     wrong["dark"] = in_every_state(page, judges.HARD_TO_READ)
@@ -231,7 +234,7 @@ SHIFTED = """() => {
 @pytest.mark.parametrize("lesson", sweep([path.stem for path in lessons.find()], "08_language_models"))
 def test_no_control_moves_while_it_is_used(page, address, lesson):
     page.emulate_media(reduced_motion="reduce")
-    visit(page, address, f"notebooks/{lesson}.html")
+    visit(page, address, f"notebooks/{lesson}.html", whole=True)
     page.wait_for_function("!document.querySelector('.am-waiting')")
     assert page.evaluate(MOVED) == []
 
@@ -418,6 +421,117 @@ def test_a_lesson_begins_with_its_question_and_an_explorer(page, address, lesson
     shoot(page, f"site-{lesson}")
 
 
+# ---- the reading view ----
+
+LESSON = "notebooks/02_bahdanau_attention.html"
+VOTE = "#cell-02-train-prediction"
+ANSWER = ".answer[data-vote='cell-02-train-prediction']"
+# The folds of a lesson, but not what an explorer folds by itself.
+FOLDS = "[...document.querySelectorAll('article details')].filter((fold) => !fold.closest('.am-explorer'))"
+ALL_OPEN, ALL_SHUT = f"{FOLDS}.every((fold) => fold.open)", f"{FOLDS}.every((fold) => !fold.open)"
+# Code, prints and fine print that can be seen; explorers hold none.
+UNFOLDED = """() => [...document.querySelectorAll("article .cell pre, article details > :not(summary)")]
+  .filter((box) => !box.closest(".am-explorer, .am-still") && box.checkVisibility({ contentVisibilityAuto: true }))
+  .map((box) => box.textContent.slice(0, 40))"""
+
+
+@pytest.mark.parametrize("lesson", sweep([path.stem for path in lessons.find()], "02_bahdanau_attention"))
+def test_a_lesson_is_a_page_to_read(page, address, lesson):
+    visit(page, address, f"notebooks/{lesson}.html")
+    assert page.evaluate(ALL_SHUT) and page.evaluate(UNFOLDED) == []
+    page.get_by_role("button", name="Show everything").click()
+    assert page.evaluate(ALL_OPEN) and page.evaluate(UNFOLDED) != []
+
+
+def test_the_choice_to_see_everything_is_remembered(page, address):
+    visit(page, address, LESSON)
+    page.get_by_role("button", name="Show everything").click()
+    visit(page, address, "notebooks/00_warm_up.html")
+    assert page.evaluate(ALL_OPEN)
+    page.get_by_role("button", name="Reading view").click()
+    assert page.evaluate(ALL_SHUT)
+    visit(page, address, LESSON)
+    assert page.evaluate(ALL_SHUT)
+
+
+@pytest.mark.expects("uncaught: none")  # from the theme
+def test_everything_is_shown_where_nothing_may_be_stored(page, address):
+    page.add_init_script("Object.defineProperty(window, 'localStorage', { get() { throw new Error('none'); } })")
+    visit(page, address, LESSON)
+    page.get_by_role("button", name="Show everything").click()
+    assert page.evaluate(ALL_OPEN)
+
+
+@pytest.mark.parametrize("lesson", sweep([path.stem for path in lessons.find()], "00_warm_up"))
+def test_a_vote_opens_its_answer_and_is_compared_with_it(page, address, lesson):
+    visit(page, address, f"notebooks/{lesson}.html")
+    for vote in page.locator(".am-prediction").all():
+        name = vote.evaluate("(box) => box.closest('.cell').id")
+        fold = page.locator(f".answer[data-vote={name}]")
+        assert fold.evaluate_all("(all) => all.length && all.every(({ open }) => !open)")
+        for option in (vote.locator("label").first, vote.locator("label").last):
+            option.click()
+            told = page.locator(f".answer[data-vote={name}] .measured").inner_text()
+            assert told.startswith(f"You predicted: {option.inner_text()}. Measured: ")
+        assert fold.evaluate_all("(all) => all.every(({ open }) => open)")
+    assert page.evaluate("document.querySelectorAll('.answer:not([open])').length") == 0
+
+
+def test_a_vote_leads_to_its_answer(page, address):
+    visit(page, address, LESSON)
+    page.locator(f"{VOTE} label").first.click()
+    page.get_by_role("link", name="See what was measured").click()
+    assert page.locator(f"{ANSWER} .measured").evaluate("(box) => box.getBoundingClientRect().top") < 720
+
+
+def test_an_answer_is_shown_without_a_vote_and_says_nothing_of_one(page, address, shoot):
+    visit(page, address, LESSON)
+    page.locator(f"{ANSWER} > summary").first.scroll_into_view_if_needed()
+    shoot(page, "site-answer")
+    page.locator(f"{ANSWER} > summary").first.click()
+    page.wait_for_function(f"[...document.querySelectorAll(`{ANSWER}`)].every((fold) => fold.open)")
+    assert page.locator(f"{ANSWER} .measured").inner_text().startswith("Measured: ")
+    assert page.locator(".answer:not([open])").count() > 0
+
+
+@pytest.mark.parametrize("name", ["cell-02-verdict-n8", "cell-02-train-run"])
+def test_a_link_into_a_fold_opens_it(page, address, name):
+    visit(page, address, LESSON)
+    page.evaluate(f"location.hash = '#{name}'")
+    page.wait_for_function(f"!document.querySelector('#{name}').closest('details:not([open])')")
+    visit(page, address, f"index.html#{name}")  # so that the next address is another page
+    visit(page, address, f"{LESSON}#{name}")
+    assert page.evaluate(f"!document.querySelector('#{name}').closest('details:not([open])')")
+    assert 0 <= page.locator(f"#{name}").bounding_box()["y"] < 720
+
+
+def test_everything_is_on_paper_and_folded_again_afterwards(page, address):
+    visit(page, address, LESSON)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate(ALL_OPEN)
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.evaluate(ALL_SHUT)
+
+
+def test_folds_open_without_scripts(browser, address):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{address}/{LESSON}")
+    assert not page.locator(".view button").is_visible()
+    page.locator(f"{ANSWER} > summary").first.click()
+    assert page.locator(f"{ANSWER} img").first.is_visible()
+    context.close()
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (390, 844)], ids=["a laptop", "a phone"])
+def test_the_reading_view_shuts_no_reader_out(page, address, size):
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        visit(page, address, LESSON)
+        assert serious(page, [PAGES_BESIDE]) == [] and not too_wide(page)
+
+
 # ---- in a hand ----
 
 FINGERED = "02_bahdanau_attention", "03_scaled_dot_product", "04_multi_head", "08_language_models"
@@ -486,7 +600,7 @@ def test_a_word_that_cuts_an_arc_is_seen(page, address):
     "name", ["index", *(f"notebooks/{name}" for name in FINGERED), "glossary/claims", "glossary/play"]
 )
 def test_what_is_tapped_is_as_large_as_a_fingers_tip(phone, address, name):
-    visit(phone, address, f"{name}.html")
+    visit(phone, address, f"{name}.html", whole=True)
     phone.wait_for_load_state("networkidle")
     phone.evaluate("document.querySelectorAll('.am-in-page details').forEach((box) => (box.open = true))")
     assert phone.evaluate(SMALL) == []
@@ -971,7 +1085,7 @@ def test_the_search_quotes_formulas_as_they_are_read(page, address, query, shoot
 
 def test_what_scrolls_shows_where_there_is_more(page, address):
     page.set_viewport_size({"width": 360, "height": 720})
-    visit(page, address, "notebooks/01_rnn_bottleneck.html")
+    visit(page, address, "notebooks/01_rnn_bottleneck.html", whole=True)
     assert judges.unsigned(page, page.query_selector("article")) == []
     box = page.locator("article pre.scrolls").first
     fades = "(box) => ['--before', '--after'].map((side) => box.style.getPropertyValue(side))"
@@ -981,5 +1095,5 @@ def test_what_scrolls_shows_where_there_is_more(page, address):
 
 
 def test_what_scrolls_within_the_page_can_be_reached_by_keyboard(page, address):
-    visit(page, address, "notebooks/01_rnn_bottleneck.html")
+    visit(page, address, "notebooks/01_rnn_bottleneck.html", whole=True)
     assert page.locator("article pre[tabindex='0']").count() > 0
