@@ -393,7 +393,7 @@ ALL = (
 VERBS = {verb.__name__.replace("_", "-"): verb for verb in ALL}
 NEEDED = {
     **dict.fromkeys((test, test_all, check, format), set(EXTRAS_MB)),
-    **dict.fromkeys((lab, notebooks, record, restamp, seeds, bench), {"real"}),
+    **dict.fromkeys((lab, notebooks, record, restamp, seeds, bench, mutants), {"real"}),
     **dict.fromkeys(IN_CLASS, {"teach"}),
     **dict.fromkeys((slides, site), {"web"}),
     warm: {"real", "web"},

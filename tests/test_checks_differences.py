@@ -251,6 +251,22 @@ def test_a_misconception_that_explains_most_inputs_is_told_as_what_it_is():
     )
 
 
+def test_nan_is_no_likeness_and_is_told_beside_one():
+    """On three of five inputs, the results are those of the mistake, all of them or all but NaN; the others differ."""
+
+    def with_nan(hidden):
+        return lambda x: torch.where(hidden(torch.arange(len(x))), torch.nan, 2 * x if len(x) < 5 else 5 * x)
+
+    like = "it gives the same results as this mistake: the one is forgotten."
+    assert f"On 3 of the 5 failing inputs, apart from NaN, {like}" in told(with_nan(lambda place: place == 0))
+    assert f"On 3 of the 5 failing inputs, {like}" in told(with_nan(lambda place: place > 9))
+    asked = Exercise("share", "rnn_bottleneck", DOUBLE.cases, lambda x: x.exp(), "lesson 1")
+    asked.misconception("0 is divided by 0", "Which divisor is 0?")(lambda x: x * torch.nan if len(x) < 5 else x)
+    with pytest.raises(Wrong) as caught:
+        examine(asked, lambda x: x * torch.nan if len(x) < 6 else 5 * x)
+    assert "divided by 0" not in str(caught.value)
+
+
 def test_a_misconception_that_explains_few_inputs_is_not_told():
     assert "forgotten" not in told(lambda x: 2 * x if len(x) < 4 else 5 * x)
 

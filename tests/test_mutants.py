@@ -71,6 +71,12 @@ def test_a_mutant_that_never_ends_is_told_as_such(monkeypatch):
     assert mutants.judged(mutants.Solution("masked_softmax", "", {}), endless) == mutants.ENDLESS
 
 
+def test_a_likeness_to_a_misconception_describes_more_than_that_a_result_is_wrong():
+    assert not mutants.described("✗ double: the numbers are not right.\n  Go through it.")
+    like = "On all failing inputs, it gives the same results as this mistake: the one is forgotten."
+    assert mutants.described(f"✗ double: the numbers are not right.\n  {like}")
+
+
 # ---- misconceptions against each other, and two at once ----
 
 

@@ -9,6 +9,7 @@ import torch
 from sweeps import sweep
 from torch import nn
 
+from course_lib.__main__ import NEEDED, VERBS
 from course_lib.checks import exercises
 from course_lib.checks.engine import Wrong, examine
 from course_lib.tools import lessons, mutants, rewrapped
@@ -18,13 +19,14 @@ NOTEBOOKS = lessons.find(folder="exercises")
 
 
 def solution(name):
-    (notebook,) = [path for path in lessons.find(folder="exercises") if exercises()[name].lesson in path.name]
-    return next(one for one in mutants.solutions(notebook) if one.name == name)
+    """The exercise's notebook and its solution."""
+    (notebook,) = [path for path in NOTEBOOKS if exercises()[name].lesson in path.name]
+    return notebook, next(one for one in mutants.solutions(notebook) if one.name == name)
 
 
 def said(name, wrap):
     """What the check says if the solution's result is wrapped."""
-    one = solution(name)
+    _, one = solution(name)
     with pytest.raises(Wrong) as caught:
         examine(exercises()[name], rewrapped.Wrapped("", (), wrap).of(one.made(one.source)))
     return str(caught.value).splitlines()[0].removeprefix(f"✗ {name}: ")
@@ -86,6 +88,28 @@ def rows(pair):
             lambda result: result.to_sparse(),
             "it returns a sparse tensor of shape (2, 3), not a tensor of shape (2, 3).",
         ),
+        (  # its right results are a list, not a tuple
+            "scaled_attention",
+            lambda result: [one.tolist() for one in result],
+            "`result[0]` is a list of 3, not a tensor.",
+        ),
+        ("scaled_attention", lambda result: (result[0], result[1].double()), "`result[1]` is float64, not float32."),
+        (
+            "go_on",
+            lambda result: (result[0], [(keys.tolist(), values) for keys, values in result[1]]),
+            "`result[1][0][0]` is a list of 12, not a tensor.",
+        ),
+        (
+            "go_on",
+            lambda result: (result[0], [(keys, values.double()) for keys, values in result[1]]),
+            "`result[1][0][1]` is float64, not float32.",
+        ),
+        ("embed", list, "it returns a list of 4 tensors, not a tensor of shape (4, 8)."),
+        (
+            "embed",
+            rewrapped.of_leaves(complex),
+            "it returns a list of 2 with a complex number in it, not a tensor of shape (2, 8).",
+        ),
         ("reach", complex, "it returns a complex number, not a number."),
         ("look", set, "it returns something of type set, not 2 things."),
         ("look", rewrapped.Own, "it returns something of type Own, not 2 things."),
@@ -115,6 +139,19 @@ def test_a_refusal_says_what_came_and_what_was_wanted(notebook):
 @pytest.mark.parametrize("notebook", sweep(NOTEBOOKS, named=lambda path: path.stem))
 def test_what_is_accepted_is_of_use_to_the_next_cells(notebook):
     assert [hole for _, holes in rewrapped.report(notebook) for hole in holes] == []
+
+
+@pytest.mark.slow
+def test_the_real_model_makes_use_of_each_container_of_embed_that_passes():
+    assert "real" in NEEDED[VERBS["mutants"]]  # without the model, the cell after the exercise does nothing
+    notebook, one = solution("embed")
+    of_notebook, right = rewrapped.cells(notebook), one.made(one.source)
+    broken = rewrapped.unusable("embed", lambda model, sentences: [[1.0] * 384] * len(sentences), of_notebook)
+    assert broken.startswith("real_neighbours: AssertionError")
+    holes, accepted = rewrapped.misled(one)
+    assert holes == []
+    assert len(accepted) >= 4
+    assert [found for each in accepted if (found := rewrapped.unusable("embed", each.of(right), of_notebook))] == []
 
 
 def test_a_later_cell_that_fails_is_named():

@@ -20,7 +20,7 @@ import torch
 
 from course_lib.checks import exercises
 from course_lib.checks.bounds import Check, TooLongError
-from course_lib.checks.engine import Exercise, Misconception, Question, Wrong, ask, attempt, examine, same
+from course_lib.checks.engine import LIKE, Exercise, Misconception, Question, Wrong, ask, attempt, examine, same
 
 PAIRS = 20  # of misconceptions that are tried together in an exercise
 FURTHER = 12  # draws of inputs on which a passing mutant is compared with the solution
@@ -453,7 +453,7 @@ def differs(asked: Exercise, answer: Callable, right: Callable) -> bool:
 
 def described(said: str) -> bool:
     """Returns whether a message names a misconception or how the result differs, and not only that it is wrong."""
-    return "not right" not in said.splitlines()[0] or "gives what this gives" in said
+    return "not right" not in said.splitlines()[0] or LIKE in said
 
 
 Found = dict[str, list[Mutant]]  # mutants by outcome

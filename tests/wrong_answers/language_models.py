@@ -365,9 +365,9 @@ def in_numpy(x, past, layers, codes):
         scores = x @ W_q @ keys.T / np.sqrt(W_k.shape[1]).astype(x.dtype)
         scores = np.where(np.tri(len(x), s + len(x), s, dtype=bool), scores, -np.inf)
         e = np.exp(scores - scores.max(-1, keepdims=True))
-        kept.append([keys, values])
+        kept.append([torch.from_numpy(keys), torch.from_numpy(values)])
         x = x + e / e.sum(-1, keepdims=True) @ values
-    return [x, kept]
+    return [torch.from_numpy(x), kept]
 
 
 # ---- copied_at_18, looks_at_18 ----

@@ -12,9 +12,11 @@ from course_lib.checks.engine.asking import ask
 from course_lib.checks.engine.comparing import plain, same
 from course_lib.checks.engine.examining import examine, refuse_calls
 from course_lib.checks.engine.exercise import BrokenCheckError, Case, Exercise, Misconception, Question, Wrong
+from course_lib.checks.engine.naming import LIKE
 from course_lib.checks.engine.trying import Outcome, attempt, calls_of
 
 __all__ = [
+    "LIKE",
     "BrokenCheckError",
     "Case",
     "Exercise",

@@ -57,18 +57,20 @@ def _misfit(given: object, wanted: object, place: str = "") -> differences.Said 
     return f"{it} {_container(given)}, not {kind}", _unpacked(given)
 
 
-def _no_tensor(given: object, wanted: object) -> differences.Said | None:
-    """What to say if the cells below need a tensor, and this is none or has the wrong dtype."""
-    if isinstance(wanted, tuple) and isinstance(given, list | tuple):
-        return next(filter(None, map(_no_tensor, given, wanted)), None)
+def _no_tensor(given: object, wanted: object, place: str = "") -> differences.Said | None:
+    """What to say if the cells below need a tensor, and this, or a part of it, is none or has the wrong dtype."""
+    if isinstance(wanted, list | tuple) and isinstance(given, list | tuple):
+        parts = enumerate(zip(given, wanted, strict=False))
+        return next(filter(None, (_no_tensor(*pair, f"{place}[{n}]") for n, pair in parts)), None)
+    it = f"`result{place}` is" if place else "it returns"
     if given is None or not isinstance(wanted, Tensor) or not wanted.ndim:
         return None
     if not isinstance(given, Tensor):
         made_of = "from_numpy` converts an array" if isinstance(given, np.ndarray) else "tensor` converts numbers"
-        return f"it returns {_container(given)}, not a tensor", f"The cells below need a tensor. `torch.{made_of}."
+        return f"{it} {_container(given)}, not a tensor", f"The cells below need a tensor. `torch.{made_of}."
     if (given.dtype, wanted.dtype) == (torch.float64, torch.float32):
         return (
-            "it returns float64, not float32",
+            f"{it} float64, not float32",
             "The cells below can't multiply the two types. `.float()` converts to float32.",
         )
     return None

@@ -16,24 +16,30 @@ from course_lib.checks.engine.exercise import Exercise, Misconception
 from course_lib.checks.engine.joining import joined
 from course_lib.checks.engine.trying import MOST_FURTHER, Tried, agree, attempt, drawn, in_memory_alone, known
 
+LIKE = "it gives the same results as this mistake"
 MOST_PAIRS = 2000  # pairs of misconceptions that are tried together
 
 
 def like_one(exercise: Exercise, wrong: Sequence[Tried]) -> str | None:
-    """Which misconception gives the same results on most failing inputs, including the smallest, if none explains all."""
+    """Which misconception gives the same results on most failing inputs, including the smallest, if none explains all.
+
+    An answer's NaN is left out, and so is an input on which only NaN or right numbers agree.
+    """
     wrong = [one for one in wrong if not in_memory_alone(one[1])]
     results = [plain(outcome.result) for _, outcome, _ in wrong]
     if len(wrong) < 3 or _always_the_same(results):
         return None
     found = [m for m in exercise.misconceptions if _gives(exercise, m, wrong[0], hidden=False)]
-    alike = [sum(_gives(exercise, m, one, hidden=False) for one in wrong) for m in found]
-    most = max(alike, default=0)
-    if most <= len(wrong) / 2:
+    alike = [[one for one in wrong if _gives(exercise, m, one, hidden=False)] for m in found]
+    most = max(alike, key=len, default=[])
+    if len(most) <= len(wrong) / 2:
         return None
     best = found[alike.index(most)]
-    many = "all" if most == len(wrong) else f"{most} of the {len(wrong)}"
-    rest = "" if most == len(wrong) else " On the others, the results differ."
-    return f"On {many} failing inputs, it gives the same results as this mistake: {best.name}. {best.hint}{rest}"
+    many, rest = "all", ""
+    if len(most) < len(wrong):
+        many, rest = f"{len(most)} of the {len(wrong)}", " On the others, the results differ."
+    exact = all(agree(exercise, outcome, known(exercise, best.answer, case)) for case, outcome, _ in most)
+    return f"On {many} failing inputs, {'' if exact else 'apart from NaN, '}{LIKE}: {best.name}. {best.hint}{rest}"
 
 
 def _always_the_same(results: Sequence[object]) -> bool:
@@ -157,6 +163,8 @@ def _gives(exercise: Exercise, misconception: Misconception, one: Tried, hidden:
     if outcome.error or theirs.error:
         return agree(exercise, outcome, theirs)
     given, mistaken, right = plain(outcome.result), plain(theirs.result), plain(wanted.result)
+    if not (hidden or _has_numbers(given)):
+        return False
     hides = hidden or all((one.isnan() | ~other.isnan()).all() for one, other in _pairs(given, mistaken))
     if hides and _numbers_left(given, mistaken):
         if not hidden and same(*_without_nan(given, right), exercise.tolerance):

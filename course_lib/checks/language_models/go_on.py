@@ -62,6 +62,7 @@ GO_ON = Exercise(
     right,
     'lesson 8, "Writing fast"; glossary.show("key-value cache")',
     tolerance=1e-4,
+    tensor=True,
 )
 
 GO_ON.edit(
