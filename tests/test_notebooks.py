@@ -16,6 +16,8 @@ from course_lib.tools import lessons
 LESSONS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
 LARGEST = 1_500_000  # bytes
 ON_THE_PATH = 8  # verdict boxes before "More claims"
+OPENING = re.compile(r"# .+\n\n\*\*.+\?\*\*\n\n.+")  # a title, a question, and what to do with the explorer
+WIDGET = "application/vnd.jupyter.widget-view+json"
 A_MACHINE = re.compile(r"\b(this|your)\s+(own\s+)?(machine|computer|laptop)\b", re.IGNORECASE)
 
 
@@ -118,6 +120,13 @@ def read_by_people(cell):
     return "\n".join(texts)
 
 
+def an_explorer_comes_before_all_else(notebook, lesson):
+    title, first = [cell for cell in notebook.cells if lessons.slide_type(cell) != "notes"][:2]
+    asked = OPENING.fullmatch(title.source)
+    shown = lessons.is_folded(first) and any(WIDGET in output.get("data", {}) for output in first.get("outputs", []))
+    return [] if asked and shown else [title.source, first.source]
+
+
 def the_file_is_small(notebook, lesson):
     size = len(writes(notebook).encode())
     return [f"{size:,} bytes"] if size > LARGEST else []
@@ -138,6 +147,7 @@ CHECKS = [
     the_kernel_is_python3,
     nothing_went_wrong,
     nobodys_machine_is_spoken_of,
+    an_explorer_comes_before_all_else,
     the_file_is_small,
 ]
 each_check = pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
@@ -160,6 +170,7 @@ def test_lesson(path, check):
 # ---- a notebook that pleases every check, and one that displeases each ----
 
 LESSON = "rnn_bottleneck"
+FOLDED = {"source_hidden": True}
 
 
 def box(claim):
@@ -176,7 +187,13 @@ def picture(alt):
 def good():
     claims = sorted(missing_boxes({"cells": []}, LESSON))
     cells = [
-        new_markdown_cell("# A lesson", id="title"),
+        new_markdown_cell("# A lesson\n\n**Why?**\n\nMove the slider.", id="title"),
+        new_code_cell(
+            "Explorer()",
+            id="explorer",
+            outputs=[new_output("display_data", {WIDGET: {}})],
+            metadata={"jupyter": FOLDED},
+        ),
         new_code_cell("draw()", id="picture", outputs=[picture("Accuracy falls.")]),
         new_code_cell("1 + 1", id="compared", outputs=[new_output("execute_result", {"text/plain": "2"})]),
         *[
@@ -188,7 +205,7 @@ def good():
         new_code_cell("print(1)", id="printed", outputs=[new_output("stream", name="stdout", text="1\n")]),
         new_code_cell("", id="empty"),
     ]
-    cells[2].metadata["tags"] = ["nbval-check-output"]
+    cells[3].metadata["tags"] = ["nbval-check-output"]
     for number, cell in enumerate([cell for cell in cells if cell.cell_type == "code" and cell.source], start=1):
         cell.execution_count = number
     return new_notebook(cells=cells, metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}})
@@ -277,7 +294,19 @@ def a_machine_in_an_output(notebook):
 
 
 def a_machine_in_the_text(notebook):
-    cell(notebook, "title").source += "\n\nTry it on your own machine."
+    cell(notebook, "title").source += " Try it on your own machine."
+
+
+def no_question(notebook):
+    cell(notebook, "title").source = "# A lesson\n\nMove the slider."
+
+
+def code_first(notebook):
+    cell(notebook, "explorer").metadata.clear()
+
+
+def no_explorer(notebook):
+    cell(notebook, "explorer").outputs.clear()
 
 
 def large(notebook):
@@ -305,6 +334,9 @@ FAULTS = {
     error: nothing_went_wrong,
     a_machine_in_an_output: nobodys_machine_is_spoken_of,
     a_machine_in_the_text: nobodys_machine_is_spoken_of,
+    no_question: an_explorer_comes_before_all_else,
+    code_first: an_explorer_comes_before_all_else,
+    no_explorer: an_explorer_comes_before_all_else,
     large: the_file_is_small,
 }
 

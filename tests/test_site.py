@@ -18,6 +18,7 @@ from course_lib import __main__ as front_door
 from course_lib.files import DATA, ROOT
 from course_lib.tools import cards, lessons, site
 
+WIDGET = "application/vnd.jupyter.widget-view+json"
 NAMES = [path.stem for path in lessons.find()]
 
 
@@ -61,7 +62,7 @@ def test_a_lesson_is_there_without_its_notes(source, name):
 def test_every_cell_can_be_linked_to_and_its_code_and_prints_are_folded(source, name):
     cells = read(source, name).cells
     for before, cell in zip(cells, cells[1:], strict=False):
-        if cell.cell_type == "code" and cell.id != "opening":
+        if cell.cell_type == "code":
             assert before.source == f"(cell-{name[:2]}-{cell.id})="
             shows = any(site.printed(output) is None for output in cell.outputs)
             assert ("hide-input" if shows or not cell.outputs else "hide-cell") in cell.metadata.tags
@@ -105,21 +106,10 @@ def test_an_answer_reaches_from_its_figure_to_the_next_heading_and_to_the_verdic
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_a_lesson_begins_with_its_question_and_an_explorer(source, name):
-    title, caption, explorer, rest, *others = read(source, name).cells
-    assert re.fullmatch(r"# [^\n]+\n\n\*\*[^\n]+\?\*\*", title.source.removesuffix(f"\n\n{site.SWITCH}"))
-    assert 5 < len(caption.source.split()) < 40
-    assert explorer.id == "opening" and explorer.metadata.tags == ["remove-input"]
-    assert any("application/vnd.jupyter.widget-view+json" in output.get("data", {}) for output in explorer.outputs)
-    assert [cell for cell in others if cell.cell_type == "code" and cell.source == explorer.source]
-    assert ("exercises/" in rest.source) == site.has_exercises(name)
-
-
-def test_a_lesson_without_an_opening_begins_with_its_question():
-    cells = [nbformat.v4.new_markdown_cell("# Title\n\n**Why?**\n\nText."), nbformat.v4.new_code_cell("1")]
-    site.open_with_explorer(notebook := nbformat.v4.new_notebook(cells=cells), "[Exercises](a.ipynb)")
-    first = f"# Title\n\n**Why?**\n\n{site.SWITCH}"
-    assert [cell.source for cell in notebook.cells] == [first, "[Exercises](a.ipynb)\n\nText.", "1"]
+def test_a_lesson_begins_with_its_question_an_explorer_and_its_links(source, name):
+    title, _, explorer, rest, *_ = read(source, name).cells
+    assert title.source.startswith("# ") and any(WIDGET in output.get("data", {}) for output in explorer.outputs)
+    assert rest.source.startswith(site.SWITCH) and ("exercises/" in rest.source) == site.has_exercises(name)
 
 
 @pytest.mark.slow

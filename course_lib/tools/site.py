@@ -3,7 +3,6 @@
 Sphinx builds it from a folder of copies, whose links are adapted to the site.
 """
 
-import copy
 import functools
 import html
 import json
@@ -215,21 +214,9 @@ def answers(notebook):
 
 
 def open_with_explorer(notebook, beside):
-    """Splits a lesson's first cell after the question, and inserts the links that belong to the lesson.
-
-    If a cell is marked as the `opening`, its explorer comes before them with the mark's words. The cell stays in the
-    text, too.
-    """
-    title, question, *rest = notebook.cells[0].source.split("\n\n", 2)
-    notebook.cells[0].source = f"{title}\n\n{question}\n\n{SWITCH}"
-    opening = []
-    for cell in notebook.cells:
-        if "opening" in cell.metadata:
-            shown = copy.deepcopy(cell)
-            shown.update(id="opening")
-            shown.metadata["tags"] = ["remove-input"]
-            opening = [nbformat.v4.new_markdown_cell(cell.metadata["opening"]), shown]
-    notebook.cells[1:1] = [*opening, nbformat.v4.new_markdown_cell("\n\n".join([beside, *rest]))]
+    """Inserts the switch of the reading view and the links that belong to the lesson after its first explorer."""
+    first = next(at for at, cell in enumerate(notebook.cells) if cell.cell_type == "code")
+    notebook.cells.insert(first + 1, nbformat.v4.new_markdown_cell(f"{SWITCH}\n\n{beside}"))
 
 
 def dress(cell):

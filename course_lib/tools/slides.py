@@ -20,9 +20,8 @@ class Lecture(Preprocessor):
 
     def preprocess(self, nb, resources):
         """Called by nbconvert."""
-        plan, picture = time_plan(nb), title_picture(nb)
+        plan = time_plan(nb)
         nb.cells = notes_first([cell for cell in nb.cells if lessons.slide_type(cell) != "skip"])
-        nb.cells[1:1] = picture
         for cell in nb.cells:
             if lessons.slide_type(cell) == "notes":
                 cell.cell_type = "markdown"
@@ -36,16 +35,6 @@ class Lecture(Preprocessor):
             total = sum(minutes for *_, minutes in plan)
             first.source += f"\n\n**The plan: {total} minutes**\n\n| at | slide | minutes |\n|--|--|--|\n{rows}"
         return nb, resources
-
-
-def title_picture(notebook):
-    """Returns the lesson's main figure in a cell for the first slide, or no cell if there is none."""
-    for cell in notebook.cells:
-        if "main-figure" in cell.metadata.get("tags", []):
-            shown = [output for output in cell.outputs if "image/png" in output.get("data", {})]
-            folded = {"transient": {"remove_source": True}}
-            return [nbformat.v4.new_code_cell(id="title-picture", outputs=shown, metadata=folded)]
-    return []
 
 
 def notes_first(cells):
