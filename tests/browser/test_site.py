@@ -417,7 +417,7 @@ def test_a_lesson_begins_with_its_question_and_an_explorer(page, address, lesson
     question = page.locator("article h1 + p strong").bounding_box()
     explorer = page.locator(".cell_output .am-explorer").first.bounding_box()
     assert question["y"] < explorer["y"] < 360
-    assert page.locator("details.hide").first.bounding_box()["y"] > explorer["y"] + explorer["height"]  # the imports
+    assert page.locator(".view").bounding_box()["y"] > explorer["y"] + explorer["height"]  # the words come after
     shoot(page, f"site-{lesson}")
 
 
