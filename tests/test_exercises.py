@@ -14,6 +14,7 @@ import pytest
 import torch
 from nbclient import NotebookClient
 from nbconvert.exporters import NotebookExporter
+from sweeps import sweep
 from traitlets.config import Config
 
 from course_lib.checks import EXERCISED, Question, engine, exercises
@@ -273,7 +274,7 @@ def failures(notebook):
 
 
 @pytest.mark.notebook
-@each_source
+@pytest.mark.parametrize("path", sweep(SOURCES, "03_scaled_dot_product", named=lambda path: path.stem))
 def test_the_student_version_fails_at_every_blank_and_nowhere_else(path):
     student = workbook.student_version(read(path))
     failed = failures(student)

@@ -129,9 +129,7 @@ def test_containers_are_tried_at_each_level():
     assert list(inspect.signature(rewrapped.Wrapped("", (), list).of(lambda x, y: x)).parameters) == ["x", "y"]
 
 
-@pytest.mark.parametrize(
-    "notebook", sweep(NOTEBOOKS, "03_scaled_dot_product", named=lambda path: path.stem, rest="slow")
-)
+@pytest.mark.parametrize("notebook", sweep(NOTEBOOKS, "03_scaled_dot_product", named=lambda path: path.stem))
 def test_a_refusal_says_what_came_and_what_was_wanted(notebook):
     assert [hole for one in mutants.solutions(notebook) for hole in rewrapped.misled(one, SAMPLE)[0]] == []
 

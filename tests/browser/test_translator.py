@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
+from sweeps import sweep
 
 from browser import judges
 from course_lib import decoding
@@ -19,7 +20,6 @@ pytestmark = pytest.mark.browser
 
 CHICKEN = "the chicken did not cross the road because it was tired"
 EXAMPLES = [CHICKEN, "the small black cat", "the dog runs"]
-EACH = 40  # sentences of each range of lengths; five ranges are trained
 TRANSLATE = """([name, sentences, more]) => {
   const spec = COURSE_MODELS[name], engine = new KINDS[spec.kind](spec);
   const flat = (rows) => rows.map((row) => Array.from(row));
@@ -49,7 +49,8 @@ def engine(page):
     return run
 
 
-def sentences(each=EACH):
+def sentences(each):
+    """The first of each of the five trained ranges of lengths: their words, and the words' numbers."""
     corpus = toy_french()
     pairs = [pair.source for (_, longest), pairs in corpus.test.items() if longest <= 20 for pair in pairs[:each]]
     return pairs, [corpus.source_vocabulary.encode(words) for words in pairs]
@@ -82,10 +83,11 @@ def farthest(model, sources, told):
     return far
 
 
-def test_the_page_computes_what_pytorch_computes(name, engine):
-    _, sources = sentences()
+@pytest.mark.parametrize("each", sweep([8, 40], "8"))
+def test_the_page_computes_what_pytorch_computes(name, engine, each):
+    _, sources = sentences(each)
     told = engine(name, sources)
-    assert len(told) == 200
+    assert len(told) == 5 * each
     assert farthest(MODELS[name].load(), sources, told) < 1e-4
 
 
