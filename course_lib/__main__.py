@@ -21,9 +21,10 @@ from course_lib.tools.environment import EXTRAS_MB, go_where_complete, require_p
 @contextlib.contextmanager
 def clean_run(**variables):
     """Yields the variables for a run that depends on neither earlier runs nor the number of cores."""
-    threads = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+    same = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+    same["PYTHONDONTWRITEBYTECODE"] = ""  # else each of hundreds of processes compiles the library again
     with tempfile.TemporaryDirectory(prefix="course-cache-") as cache:
-        yield {**os.environ, **threads, "COURSE_CACHE": cache, **variables}
+        yield {**os.environ, **same, "COURSE_CACHE": cache, **variables}
 
 
 def configure_jupyter(*more):
