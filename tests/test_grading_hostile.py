@@ -154,7 +154,7 @@ def test_any_answer_is_equal_or_wrong(name, content):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["cat_score", "masked_softmax"])
-@pytest.mark.parametrize("number", range(len(JUNK)))
+@pytest.mark.parametrize("number", sweep(range(len(JUNK)), *map(str, range(0, len(JUNK), 6))))
 def test_junk_in_the_place_of_an_answer_is_wrong(number, name):
     junk = JUNK[number]
     found = copy.deepcopy(right_answer(name))
@@ -565,11 +565,11 @@ threading.Thread(target=speak, daemon=True).start()"""
 @pytest.mark.skipif(bool(sandbox.missing()), reason=f"there is no sandbox: {sandbox.missing()}")
 @pytest.mark.notebook
 def test_a_kernel_that_speaks_for_ever_and_answers_nothing_is_ended(course):
-    course = dataclasses.replace(course, cell_seconds=5, submission_seconds=20)
+    course = dataclasses.replace(course, cell_seconds=2, submission_seconds=10)
     made.hand_in(course, "talker", made.answered(course, sat=NEVER_SILENT))
     report = grading.grade_one(course, made.NAME, "talker", seed=SEED)
-    assert report["state"] == "graded" and 15 < report["seconds"] < 200, report
-    assert "the submission took longer than 20 s" in report["reasons"], report
+    assert report["state"] == "graded" and 8 < report["seconds"] < 200, report
+    assert "the submission took longer than 10 s" in report["reasons"], report
 
 
 FLOODS = {
@@ -597,7 +597,7 @@ def graded_and_most_memory(course, student):
 
 @pytest.mark.skipif(bool(sandbox.missing()), reason=f"there is no sandbox: {sandbox.missing()}")
 @pytest.mark.notebook
-@pytest.mark.parametrize("flood", sweep(FLOODS, "asks", "parts"))
+@pytest.mark.parametrize("flood", sweep(FLOODS, "asks"))
 def test_a_flood_takes_none_of_the_graders_memory(course, flood):
     course = dataclasses.replace(course, cell_seconds=15)
     made.hand_in(course, flood, made.answered(course, sat=f"cat_score = 1.05\n{FLOODS[flood]}"))

@@ -21,6 +21,7 @@ import made_up_class as made
 import nbformat
 import psutil
 import pytest
+from sweeps import sweep
 
 pytest.importorskip("nbgrader")
 
@@ -235,7 +236,11 @@ def fills_memory_in_silence_in_a_cell(course):
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit of memory is one of Linux")
 @pytest.mark.parametrize(
     "submission",
-    [fills_memory_often, fills_memory_before_the_end, fills_memory_in_silence, fills_memory_in_silence_in_a_cell],
+    sweep(
+        [fills_memory_often, fills_memory_before_the_end, fills_memory_in_silence, fills_memory_in_silence_in_a_cell],
+        *("fills_memory_before_the_end", "fills_memory_in_silence"),
+        named=lambda submission: submission.__name__,
+    ),
 )
 def test_an_answer_that_fills_memory_costs_no_other_answer(submission, course):
     notebook, wanted, why = submission(course)
@@ -373,7 +378,9 @@ def test_a_date_that_is_written_later_counts_and_what_was_read_stays_read(course
     assert to_be_read(course) == ([] if read else ["words"])
 
 
-@pytest.mark.parametrize("text", ["no date", "", "\udcff", "99999999999999999999-01-01"])
+@pytest.mark.parametrize(
+    "text", sweep(["no date", "", "\udcff", "99999999999999999999-01-01"], "'no date'", named=repr)
+)
 def test_a_file_of_the_date_that_holds_none_counts_as_none(text, course):
     for notebook, state in ((made.answered(course), "graded"), (None, "unreadable")):
         folder = made.hand_in(course, "ada", notebook, text=None if notebook else "{")
@@ -602,8 +609,7 @@ def test_a_late_penalty_of_the_instructors_own_holds_and_is_a_reason(course):
     assert row["points"] == 0 and row["reason"] == "8 points off, since it was handed in 60 s late"
 
 
-@pytest.mark.parametrize(("penalty", "off"), [(1, "1 point"), (2, "2 points"), (0.5, "0.5 points")])
-def test_reasons_in_the_table_are_told_apart_from_the_marks_within_them(penalty, off, course):
+def test_reasons_in_the_table_are_told_apart_from_the_marks_within_them(course):
     with Gradebook(course.database) as gradebook:
         gradebook.update_or_create_assignment(made.NAME, duedate=datetime(2026, 11, 1))
     folder = made.hand_in(course, "ada", made.answered(course))
@@ -611,15 +617,16 @@ def test_reasons_in_the_table_are_told_apart_from_the_marks_within_them(penalty,
     report = grading.grade_one(course, made.NAME, "ada")
     told = ["words: its cell is empty; a person must read the other cells", "so; much ;for; that"]
     grading.keep(course, report | {"reasons": told})
-    with Gradebook(course.database) as gradebook:
-        gradebook.find_submission(made.NAME, "ada").notebooks[0].late_submission_penalty = penalty
-        gradebook.db.commit()
-    text = write_grades(course, made.NAME).read_text(encoding="utf-8-sig")
-    (row,) = csv.DictReader(text.splitlines())
-    assert row["reason"] == (
-        f"{off} off, since it was handed in 60 s late | "
-        "words: its cell is empty – a person must read the other cells | so – much – for – that"
-    )
+    for penalty, off in ((1, "1 point"), (2, "2 points"), (0.5, "0.5 points")):
+        with Gradebook(course.database) as gradebook:
+            gradebook.find_submission(made.NAME, "ada").notebooks[0].late_submission_penalty = penalty
+            gradebook.db.commit()
+        text = write_grades(course, made.NAME).read_text(encoding="utf-8-sig")
+        (row,) = csv.DictReader(text.splitlines())
+        assert row["reason"] == (
+            f"{off} off, since it was handed in 60 s late | "
+            "words: its cell is empty – a person must read the other cells | so – much – for – that"
+        )
 
 
 def test_a_release_that_is_refused_leaves_what_was_handed_out(course, tmp_path):

@@ -169,6 +169,7 @@ def trial(first, tmp_path):
 pytestmark = pytest.mark.notebook
 
 
+@pytest.mark.large
 def test_a_record_is_carried_where_a_seed_gives_the_same_and_only_there(trial):
     """In a lesson that has another name by now, whatever the machine that made the record gave."""
     before = trial.records
@@ -230,6 +231,7 @@ def test_with_steps_no_training_is_longer_and_weights_are_carried_too(tmp_path):
     assert not [*trial.folder.glob(f"build/restamp/{trial.revision('HEAD~1')}/*/*.json")], "nothing was run"
 
 
+@pytest.mark.large
 def test_another_rule_of_hashing_takes_no_run(trial):
     before = trial.records
     trial.another_rule()
