@@ -76,6 +76,7 @@ def move_everything(path, page, shoot, show, but=()):
     shoot(page, f"{path.stem}-top")
 
 
+@pytest.mark.large  # in make test, test_live.py and test_reopened.py open lessons as they were saved
 @ONE_AND_ALL
 def test_a_lesson_moves_as_it_was_saved(path, open_notebook, page, shoot, show):
     ask_a_kernel = [cell.id for cell in nbformat.read(path, as_version=4).cells if "ahead=False" in cell.source]

@@ -91,8 +91,9 @@ def test_the_page_computes_what_pytorch_computes(name, engine, each):
     assert farthest(MODELS[name].load(), sources, told) < 1e-4
 
 
-def test_the_page_writes_what_pytorch_writes(name, engine):
-    pairs, sources = sentences(8)
+@pytest.mark.parametrize("each", sweep([2, 8], "2"))
+def test_the_page_writes_what_pytorch_writes(name, engine, each):
+    pairs, sources = sentences(each)
     corpus, model = toy_french(), MODELS[name].load()
     for told, search in (
         (engine(name, sources), decoding.greedy),
