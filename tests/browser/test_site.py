@@ -236,8 +236,10 @@ SHIFTED = """() => {
 }"""
 
 
+@pytest.mark.parametrize("width", sweep([390, 1280], "1280"))
 @pytest.mark.parametrize("lesson", sweep([path.stem for path in lessons.find()], "08_language_models"))
-def test_no_control_moves_while_it_is_used(page, address, lesson):
+def test_no_control_moves_while_it_is_used(page, address, lesson, width):
+    page.set_viewport_size({"width": width, "height": 844})
     page.emulate_media(reduced_motion="reduce")
     visit(page, address, f"notebooks/{lesson}.html", whole=True)
     page.wait_for_function("!document.querySelector('.am-waiting')")
