@@ -367,7 +367,7 @@ def steps_only_axis_fixed(scores, states, mask):
     return weights @ states, weights
 
 
-@wrong("every_step", "the exponentials overflow or round to 0")
+@wrong("every_step", "in result 1 of 2, the result holds NaN everywhere")
 def steps_renormalised_after(scores, states, mask):
     weights = torch.softmax(scores, dim=-1) * mask.unsqueeze(1)
     weights = weights / weights.sum(-1, keepdim=True)
