@@ -12,7 +12,7 @@ from sweeps import sweep
 
 from course_lib.tools import lessons
 
-VIEW = "application/vnd.jupyter.widget-view+json"
+VIEW = lessons.WIDGET_VIEW
 PATHS = pytest.mark.parametrize("path", lessons.find(), ids=lambda path: path.stem)
 SOME = pytest.mark.parametrize(
     "path", sweep(lessons.find(), "03_scaled_dot_product", named=lambda path: path.stem, rest="slow")

@@ -238,7 +238,8 @@ def fills_memory_in_silence_in_a_cell(course):
     "submission",
     sweep(
         [fills_memory_often, fills_memory_before_the_end, fills_memory_in_silence, fills_memory_in_silence_in_a_cell],
-        *("fills_memory_before_the_end", "fills_memory_in_silence"),
+        "fills_memory_before_the_end",
+        "fills_memory_in_silence",
         named=lambda submission: submission.__name__,
     ),
 )

@@ -12,12 +12,12 @@ from course_lib import curriculum
 from course_lib.claims import MIME, NOT, boxes, ledger, missing_boxes
 from course_lib.curriculum import name_of
 from course_lib.tools import lessons
+from course_lib.tools.lessons import WIDGET_VIEW
 
 LESSONS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
 LARGEST = 1_500_000  # bytes
 ON_THE_PATH = 8  # verdict boxes before "More claims"
 OPENING = re.compile(r"# .+\n\n\*\*.+\?\*\*\n\n.+")  # a title, a question, and what to do with the explorer
-WIDGET = "application/vnd.jupyter.widget-view+json"
 A_MACHINE = re.compile(r"\b(this|your)\s+(own\s+)?(machine|computer|laptop)\b", re.IGNORECASE)
 
 
@@ -123,7 +123,9 @@ def read_by_people(cell):
 def an_explorer_comes_before_all_else(notebook, lesson):
     title, first = [cell for cell in notebook.cells if lessons.slide_type(cell) != "notes"][:2]
     asked = OPENING.fullmatch(title.source)
-    shown = lessons.is_folded(first) and any(WIDGET in output.get("data", {}) for output in first.get("outputs", []))
+    shown = lessons.is_folded(first) and any(
+        WIDGET_VIEW in output.get("data", {}) for output in first.get("outputs", [])
+    )
     return [] if asked and shown else [title.source, first.source]
 
 
@@ -191,7 +193,7 @@ def good():
         new_code_cell(
             "Explorer()",
             id="explorer",
-            outputs=[new_output("display_data", {WIDGET: {}})],
+            outputs=[new_output("display_data", {WIDGET_VIEW: {}})],
             metadata={"jupyter": FOLDED},
         ),
         new_code_cell("draw()", id="picture", outputs=[picture("Accuracy falls.")]),

@@ -17,8 +17,8 @@ from course_lib import LAYERS, claims, glossary
 from course_lib import __main__ as front_door
 from course_lib.files import DATA, ROOT
 from course_lib.tools import cards, lessons, site
+from course_lib.tools.lessons import WIDGET_VIEW
 
-WIDGET = "application/vnd.jupyter.widget-view+json"
 NAMES = [path.stem for path in lessons.find()]
 
 
@@ -108,7 +108,7 @@ def test_an_answer_reaches_from_its_figure_to_the_next_heading_and_to_the_verdic
 @pytest.mark.parametrize("name", NAMES)
 def test_a_lesson_begins_with_its_question_an_explorer_and_its_links(source, name):
     title, _, explorer, rest, *_ = read(source, name).cells
-    assert title.source.startswith("# ") and any(WIDGET in output.get("data", {}) for output in explorer.outputs)
+    assert title.source.startswith("# ") and any(WIDGET_VIEW in output.get("data", {}) for output in explorer.outputs)
     assert rest.source.startswith(site.SWITCH) and ("exercises/" in rest.source) == site.has_exercises(name)
 
 

@@ -11,7 +11,7 @@ from course_lib import widgets
 from course_lib.tools import lessons
 from course_lib.widgets import in_page
 
-VIEW = "application/vnd.jupyter.widget-view+json"
+VIEW = lessons.WIDGET_VIEW
 
 
 def test_on_demand_the_frames_of_a_choice_are_computed_when_it_is_made():

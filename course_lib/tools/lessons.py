@@ -16,6 +16,7 @@ from course_lib.files import ROOT
 
 NOTEBOOKS = ROOT / "notebooks"
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 # Otherwise other users of the machine could read a kernel's messages.
 ENCRYPTED = {"KernelManager": {"transport_encryption": "auto"}}

@@ -609,7 +609,10 @@ def test_a_word_that_cuts_an_arc_is_seen(page, address):
     "name",
     sweep(
         ["index", *(f"notebooks/{name}" for name in FINGERED), "glossary/claims", "glossary/play"],
-        *("index", "notebooks/08_language_models", "glossary/claims", "glossary/play"),
+        "index",
+        "notebooks/08_language_models",
+        "glossary/claims",
+        "glossary/play",
     ),
 )
 def test_what_is_tapped_is_as_large_as_a_fingers_tip(phone, address, name):

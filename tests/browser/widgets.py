@@ -4,7 +4,7 @@ import nbformat
 
 from course_lib.tools import lessons
 
-VIEW = "application/vnd.jupyter.widget-view+json"
+VIEW = lessons.WIDGET_VIEW
 IN_FOCUS = "(widget) => widget.contains(document.activeElement)"
 VALUE = "document.activeElement.value"
 PICTURE = "(widget) => widget.querySelector('.am-frame, .am-painter').innerHTML"

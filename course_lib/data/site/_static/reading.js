@@ -5,7 +5,13 @@
   if (!button) return;
   const folds = [...document.querySelectorAll("article details")];
   const voted = new Set(); // the ids of the cells
-  const answers = (vote) => folds.filter((fold) => fold.dataset.vote === vote);
+
+  // Opens the answers to a vote, and returns them.
+  function answer(vote) {
+    const answers = folds.filter((fold) => fold.dataset.vote === vote);
+    for (const fold of answers) fold.open = true;
+    return answers;
+  }
 
   // ---- the switch; where nothing may be stored, it works until the page is left ----
   let everything = false;
@@ -28,14 +34,12 @@
   // ---- a vote opens its answers, which compare it with the measured as the notebook does ----
   document.addEventListener("change", ({ target }) => {
     if (!target.matches(".am-prediction input")) return;
-    const cell = target.closest(".cell"), said = document.createElement("b");
-    said.textContent = target.closest("label").textContent;
+    const cell = target.closest(".cell"), told = document.createElement("span"), said = document.createElement("b");
     voted.add(cell.id);
-    const opened = answers(cell.id);
-    for (const fold of opened) fold.open = true;
-    const measured = opened.map((fold) => fold.querySelector(".measured")).find(Boolean);
+    const measured = answer(cell.id).map((fold) => fold.querySelector(".measured")).find(Boolean);
+    said.textContent = target.closest("label").textContent;
+    told.append("You predicted: ", said, ". ");
     measured.querySelector("span")?.remove();
-    const told = Object.assign(document.createElement("span"), { innerHTML: `You predicted: ${said.outerHTML}. ` });
     measured.prepend(told);
     if (cell.querySelector(".voted")) return;
     const link = `<a href="#${measured.closest(".cell").id}">See what was measured</a>`;
@@ -44,8 +48,7 @@
     cell.append(reply);
   });
   // Who shows one part of an answer needs no fold over the others.
-  const opening = ({ target }) => target.open && answers(target.dataset?.vote).forEach((fold) => (fold.open = true));
-  document.addEventListener("toggle", ({ target }) => target.matches(".answer") && opening({ target }), true);
+  document.addEventListener("toggle", ({ target }) => target.matches(".answer[open]") && answer(target.dataset.vote), true);
 
   // ---- a link into a fold opens it, and a link to a cell that is folded as a whole opens the cell ----
   function reveal() {
