@@ -58,12 +58,20 @@ PLACES = {False: "from a folder", True: "from a server"}
 FROM_A_FOLDER = pytest.mark.parametrize("served", sweep(PLACES, "from a folder", named=PLACES.get))
 
 
+# The choice is remembered from lesson to lesson.
+WHOLE = """() => {
+  const button = document.querySelector(".view button");
+  if (button?.textContent === "Show everything") button.click();
+}"""
+MOVING = "document.getAnimations().map((animation) => `moves: ${animation.effect.target.outerHTML.slice(0, 160)}`)"
+
+
 def visit(page, address, name, whole=False):
     """Opens a page; with `whole`, a lesson's folds as well."""
     page.goto(f"{address}/{name}")
     page.wait_for_function(DRAWN)
     if whole:
-        page.evaluate("document.querySelector('.view button')?.click()")
+        page.evaluate(WHOLE)
 
 
 # ---- every page ----
@@ -102,10 +110,11 @@ def faults_of(browser, address, pages):
             page.set_viewport_size({"width": 1280, "height": 720})
             page.emulate_media(color_scheme="light", reduced_motion="reduce")  # what fades in is pale for a while
             visit(page, address, name, whole=True)
+            moving = page.evaluate(MOVING)
             page.evaluate(FEW_BLOCKS)
             but = [PAGES_BESIDE] if Path(name).parent in seen else []
             seen.add(Path(name).parent)
-            wrong["light"][name] = serious(page, but)
+            wrong["light"][name] = moving + serious(page, but)
             page.emulate_media(color_scheme="dark")
             wrong["dark"][name] = serious(page, but, runOnly="color-contrast")  # all else is the same
             page.set_viewport_size({"width": 390, "height": 844})
