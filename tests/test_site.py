@@ -64,9 +64,9 @@ def test_every_cell_can_be_linked_to_and_its_code_and_prints_are_folded(source, 
     for before, cell in zip(cells, cells[1:], strict=False):
         if cell.cell_type == "code":
             assert before.source == f"(cell-{name[:2]}-{cell.id})="
-            shows = any(site.printed(output) is None for output in cell.outputs)
+            shows = any(lessons.printed(output) is None for output in cell.outputs)
             assert ("hide-input" if shows or not cell.outputs else "hide-cell") in cell.metadata.tags
-            assert not shows or all(site.printed(output) is None for output in cell.outputs)
+            assert not shows or all(lessons.printed(output) is None for output in cell.outputs)
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output, new_raw_cell
 
+from course_lib import claims
 from course_lib.tools import lessons, slides
 
 MINUTES = range(40, 51)
@@ -199,6 +200,112 @@ def test_the_first_notes_get_the_time_plan():
     assert "**The plan: 44 minutes**" in cells[1].source
     assert "| 22 | The next idea | 22 |" in cells[1].source
     assert "plan" not in cells[-1].source
+
+
+def drawn(cell, picture="iVBO"):
+    cell.outputs.append(new_output("display_data", {"image/png": picture}))
+    return cell
+
+
+def shown_by(cell):
+    """The texts and pictures that a cell shows."""
+    return [text for output in cell.get("outputs", []) for text in output.data.values()]
+
+
+@pytest.mark.parametrize(
+    ("printed", "shown"),
+    [
+        ("loss before 2.50, after < 1\n", "<p>loss before 2.50, after &lt; 1</p>"),
+        ("two\nlines\n", "<p>two<br>lines</p>"),
+        ("most likely:  >>> list(s)", "<p>most likely: &gt;&gt;&gt; list(s)</p>"),
+        ("the sum:  1\ndone", "<p>the sum: 1<br>done</p>"),
+        (
+            "0.87  She is afraid.\n0.1   Bread.\n",
+            '<table class="printed"><tr><td>0.87</td><td>She is afraid.</td></tr>'
+            "<tr><td>0.1</td><td>Bread.</td></tr></table>",
+        ),
+    ],
+)
+def test_what_is_printed_is_shown_as_words(printed, shown):
+    streamed, valued = code("slide", "say()"), code("-", "it")
+    streamed.outputs = [new_output("stream", text=printed)]
+    valued.outputs = [new_output("execute_result", {"text/plain": printed}, execution_count=1)]
+    assert [shown_by(cell) for cell in projected(streamed, valued)] == [[shown], [shown]]
+
+
+@pytest.mark.parametrize("path", lessons.find(), ids=lambda path: path.stem)
+def test_no_slide_shows_a_print_as_code(path):
+    cells = slides.Lecture().preprocess(nbformat.from_dict(read(path)), {})[0].cells
+    assert [cell.id for cell in cells if any(map(lessons.printed, cell.get("outputs", [])))] == []
+
+
+MEASURED = '<p class="measured" data-vote="cell-id=vote">Measured: <b>4</b>.</p>'
+
+
+@pytest.mark.parametrize("kind", ["skip", "fragment"])
+def test_a_vote_has_its_answer_on_its_slide(kind):
+    vote, compared = code("slide", "guess = widgets.Prediction('?', ['a', 'b'])"), code(kind, "guess.compare(str(4))")
+    vote.id = "vote"
+    compared.outputs = [new_output("display_data", {"text/html": "<p>Measured: <b>4</b>.</p>"})]
+    assert [shown_by(cell) for cell in projected(vote, compared)] == [[MEASURED]] * (1 + (kind != "skip"))
+
+
+@pytest.mark.parametrize("path", lessons.find(), ids=lambda path: path.stem)
+def test_every_vote_on_a_slide_has_one_answer(path):
+    cells = slides.Lecture().preprocess(nbformat.from_dict(read(path)), {})[0].cells
+    votes = [cell for cell in cells if cell.cell_type == "code" and lessons.VOTE.search(cell.source)]
+    answers = [sum(f'data-vote="cell-id={vote.id}"' in text for text in map(str, shown_by(vote))) for vote in votes]
+    assert votes and answers == [1] * len(votes)
+
+
+def judged(claim="N8", **conditions):
+    record = claims.judged(claim, {"share": 0.5}, finding="{share:.0%} were correct.", **conditions)
+    cell = code("-", "judge()")
+    cell.outputs = [new_output("display_data", {claims.MIME: record, "text/html": "a box"})]
+    return cell
+
+
+def test_a_verdict_is_a_sentence_and_a_picture():
+    cells = projected(
+        drawn(code("slide", "first()"), "old"), drawn(code("subslide", "draw()")), drawn(code("skip", "x()"), "unseen"),
+        markdown("subslide", "### Is it?\n\nA sentence to read."), judged(as_said="share > 1", scope="a few runs"),
+    )  # fmt: skip
+    heading, note, verdict, picture = cells[2:]
+    assert heading.source == "### Is it?" and shown_by(picture) == ["iVBO"]
+    (said,) = shown_by(verdict)
+    assert claims.ledger()["N8"]["sentence"] in said and said.endswith("<b>✗\u00a0does not hold.</b></p>")
+    assert lessons.slide_type(note) == "notes" and note.source.startswith("a few runs\n\n50% were correct.")
+
+
+@pytest.mark.parametrize(
+    ("claim", "said"),
+    [
+        ({"sentence": "it sees *everything*"}, "“it sees <em>everything</em>”"),
+        ({"sentence": 'it is "just" <sums>'}, "“it is ‘just’ &lt;sums&gt;”"),
+        ({"sentence": "words", "sense": "a sentence"}, "“a sentence”"),
+    ],
+)
+def test_the_sentence_of_a_verdict_is_what_is_claimed(claim, said, monkeypatch):
+    monkeypatch.setattr(claims, "ledger", lambda: {"N8": claim})
+    sentence = slides.sentence({"id": "N8", "verdict": claims.HOLDS})
+    assert said in sentence and sentence.endswith("<b>✓\u00a0holds.</b></p>")
+
+
+@pytest.mark.parametrize("path", lessons.find(), ids=lambda path: path.stem)
+def test_every_verdict_on_a_slide_has_one_sentence_and_one_picture(path):
+    """And no other output or text but the heading."""
+    there = [cell for cell in read(path).cells if lessons.slide_type(cell) not in ("skip", "notes")]
+    found = []
+    for cell in slides.Lecture().preprocess(nbformat.from_dict(read(path)), {})[0].cells:
+        if lessons.slide_type(cell) in ("slide", "subslide"):
+            found.append([])
+        if cell.cell_type == "code":
+            found[-1] += [output.data.get("text/html", "a picture") for output in cell.outputs]
+        elif lessons.slide_type(cell) != "notes" and not re.fullmatch("#+ .*", cell.source.strip()):
+            found[-1].append(cell.source)
+    verdicts = [shown for shown in found if any(text.startswith('<p role="note"') for text in shown)]
+    assert len(verdicts) == len(claims.boxes({"cells": there}))
+    assert all(len(shown) == 2 and shown[1] == "a picture" for shown in verdicts)
 
 
 # ---- a deck ----

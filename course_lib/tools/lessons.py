@@ -15,6 +15,8 @@ from traitlets.config import Config
 from course_lib.files import ROOT
 
 NOTEBOOKS = ROOT / "notebooks"
+VOTE = re.compile(r"^(\S+) = widgets\.Prediction\(", re.MULTILINE)
+ANSWER = re.compile(r"^\s*(\S+)\.compare\(", re.MULTILINE)
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
@@ -102,6 +104,23 @@ def slide_type(cell):
 def is_folded(cell):
     """Returns whether a cell's source is folded in JupyterLab."""
     return bool(cell.metadata.get("jupyter", {}).get("source_hidden"))
+
+
+def votes(notebook):
+    """Returns, by the id of each cell that compares a vote with what was measured, the id of the vote's cell."""
+    asked, found = {}, {}
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            asked.update((vote, cell.id) for vote in VOTE.findall(cell.source))
+            found.update((cell.id, asked[vote]) for vote in ANSWER.findall(cell.source))
+    return found
+
+
+def printed(output):
+    """Returns the text of an output that is only text, else None."""
+    if output.output_type == "stream":
+        return output.text
+    return output.data["text/plain"] if set(output.get("data", {})) == {"text/plain"} else None
 
 
 def main_path(notebook):

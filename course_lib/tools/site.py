@@ -72,8 +72,6 @@ TO_DO = "This page shows the exercises. To do them, with checks that answer at o
 README_ROW = re.compile(r"^\| (\d+) \| \[(.+?)\]\(notebooks/(.+?)\.ipynb\) \| (.+?) \|$", re.MULTILINE)
 SIGNATURE = re.compile(r"<dl>\n(<dd>.*?)</dl>", re.DOTALL)
 PARAGRAPH = re.compile(r"<p>(.+?)</p>", re.DOTALL)
-VOTE = re.compile(r"^(\S+) = widgets\.Prediction\(", re.MULTILINE)
-ANSWER = re.compile(r"^\s*(\S+)\.compare\(", re.MULTILINE)
 BOTH = "Show the code and what it prints"
 HEADING = re.compile(r"^(#+) ", re.MULTILINE)
 SWITCH = (
@@ -193,7 +191,8 @@ def answers(notebook):
     """
     cells, main_path = notebook.cells, len(lessons.main_path(notebook))
     heads = [at for at, cell in enumerate(cells) if cell.cell_type == "markdown" and HEADING.search(cell.source)]
-    found, votes, vote, figure, end = {}, {}, None, None, 0
+    asked = lessons.votes(notebook)
+    found, vote, figure, end = {}, None, None, 0
     for at, cell in enumerate(cells):
         if at in heads:
             figure = None
@@ -201,13 +200,12 @@ def answers(notebook):
                 vote = None
         if cell.cell_type != "code":
             continue
-        if asked := VOTE.search(cell.source):
-            votes[asked[1]], figure = cell.id, None
+        if cell.id in asked.values():
+            figure = None
         if figure is None and any(pictures(cell)):
             figure = at
-        answered = ANSWER.search(cell.source)
-        vote = votes[answered[1]] if answered else vote
-        if at >= end and (answered or (vote and claims.boxes({"cells": [cell]}))):
+        vote = asked.get(cell.id, vote)
+        if at >= end and (cell.id in asked or (vote and claims.boxes({"cells": [cell]}))):
             end = next((head for head in heads if head > at), len(cells))
             found[at if figure is None else figure] = vote, end
     return found
@@ -228,7 +226,7 @@ def dress(cell):
             output.get("data", {}).pop(record, None)
         if "text/html" in output.get("data", {}):  # what a vote is compared with
             output.data["text/html"] = output.data["text/html"].replace("<p>Measured:", '<p class="measured">Measured:')
-    prints = [output for output in cell.outputs if printed(output) is not None]
+    prints = [output for output in cell.outputs if lessons.printed(output) is not None]
     tags = cell.metadata.setdefault("tags", [])
     if prints and prints == cell.outputs:
         tags.append("hide-cell")
@@ -236,16 +234,9 @@ def dress(cell):
     else:
         tags.append("hide-input")
         for output in prints:
-            text = html.escape(printed(output))
+            text = html.escape(lessons.printed(output))
             folded = f'<details class="hide"><summary>Show what it prints</summary><pre>{text}</pre></details>'
             cell.outputs[cell.outputs.index(output)] = nbformat.v4.new_output("display_data", {"text/html": folded})
-
-
-def printed(output):
-    """Returns the text of an output that is only text, else None."""
-    if output.output_type == "stream":
-        return output.text
-    return output.data["text/plain"] if set(output.get("data", {})) == {"text/plain"} else None
 
 
 def exercises(notebook):

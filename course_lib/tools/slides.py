@@ -1,5 +1,7 @@
 """Builds a reveal.js deck of each lesson from the cells' slide types, with all it loads, so it needs no network."""
 
+import copy
+import html
 import re
 import shutil
 
@@ -7,6 +9,7 @@ import nbformat
 from nbconvert.exporters import SlidesExporter
 from nbconvert.preprocessors import Preprocessor
 
+from course_lib import claims
 from course_lib.files import DATA
 from course_lib.tools import lessons, web
 
@@ -21,8 +24,13 @@ class Lecture(Preprocessor):
     def preprocess(self, nb, resources):
         """Called by nbconvert."""
         plan = time_plan(nb)
-        nb.cells = notes_first([cell for cell in nb.cells if lessons.slide_type(cell) != "skip"])
+        bring_answers(nb)
+        shown = [cell for cell in nb.cells if lessons.slide_type(cell) != "skip"]
+        nb.cells = notes_first(picture_verdicts(shown))
         for cell in nb.cells:
+            if "outputs" in cell:
+                prints = [(output, lessons.printed(output)) for output in cell.outputs]
+                cell.outputs = [output if text is None else as_output(as_words(text)) for output, text in prints]
             if lessons.slide_type(cell) == "notes":
                 cell.cell_type = "markdown"
             if lessons.is_folded(cell) or cell.metadata.get("slide_lines") == []:
@@ -35,6 +43,72 @@ class Lecture(Preprocessor):
             total = sum(minutes for *_, minutes in plan)
             first.source += f"\n\n**The plan: {total} minutes**\n\n| at | slide | minutes |\n|--|--|--|\n{rows}"
         return nb, resources
+
+
+def figures(cell):
+    """Returns the figures among a cell's outputs."""
+    return [output for output in cell.get("outputs", []) if "image/png" in output.get("data", {})]
+
+
+def again(name, outputs):
+    """Returns a cell that shows outputs of another one once more."""
+    return nbformat.v4.new_code_cell(id=name, outputs=outputs, metadata={"transient": {"remove_source": True}})
+
+
+def bring_answers(notebook):
+    """Marks what was measured as the answer to a vote, and copies it to the vote's slide, where slides.js shows it."""
+    cells = {cell.id: cell for cell in notebook.cells}
+    for compared, vote in lessons.votes(notebook).items():
+        marked = f'<p class="measured" data-vote="cell-id={vote}">Measured:'
+        for output in cells[compared].outputs:
+            if "<p>Measured:" in output.get("data", {}).get("text/html", ""):
+                output.data["text/html"] = output.data["text/html"].replace("<p>Measured:", marked)
+                cells[vote].outputs.append(copy.deepcopy(output))
+
+
+def picture_verdicts(cells):
+    """Makes each verdict a sentence over the last figure before it, and tells the notes its limits and its finding."""
+    shown, first, picture = [], 0, []
+    for cell in cells:
+        if lessons.slide_type(cell) in ("slide", "subslide"):
+            first = len(shown)
+        shown.append(cell)
+        picture = figures(cell)[-1:] or picture
+        records = [
+            output.data[claims.MIME] for output in cell.get("outputs", []) if claims.MIME in output.get("data", {})
+        ]
+        if not records:
+            continue
+        for beside in shown[first:-1]:
+            if beside.cell_type == "markdown":
+                beside.source = beside.source.partition("\n")[0]  # the heading
+        cell.outputs = [as_output(sentence(record)) for record in records]
+        told = "\n\n".join(f"{claims.bounds(record)}\n\n{record['finding']}" for record in records)
+        note = nbformat.v4.new_markdown_cell(told, metadata={"slideshow": {"slide_type": "notes"}})
+        shown += [again(f"{cell.id}-picture", picture), note]
+    return shown
+
+
+def sentence(record):
+    """Returns a claim with its verdict."""
+    claim, (sign, colour) = claims.ledger()[record["id"]], claims.SIGNS[record["verdict"]]
+    said = html.escape(claim.get("sense", claim["sentence"]))
+    said = re.sub(r"\*(.+?)\*", r"<em>\1</em>", re.sub("&quot;(.+?)&quot;", r"‘\1’", said))
+    return f'<p role="note" style="border-color: {colour}">“{said}” <b>{sign}\u00a0{record["verdict"]}.</b></p>'
+
+
+def as_words(printed):
+    """Returns printed text in the deck's letters: as lines, or as a table if spaces align all of several lines."""
+    rows = [re.split(" {2,}", line.strip()) for line in html.escape(printed.strip()).splitlines()]
+    if len(rows) > 1 and {len(row) for row in rows} == {max(2, len(rows[0]))}:
+        rows = "".join(f"<tr>{''.join(f'<td>{part}</td>' for part in row)}</tr>" for row in rows)
+        return f'<table class="printed">{rows}</table>'
+    return f"<p>{'<br>'.join(' '.join(row) for row in rows)}</p>"
+
+
+def as_output(words):
+    """Returns HTML as an output of a cell."""
+    return nbformat.v4.new_output("display_data", {"text/html": words})
 
 
 def notes_first(cells):

@@ -203,6 +203,28 @@ UNREADABLE = """(root) => {
   return [...found.values()];
 }"""
 
+UNFILLED = """(root) => {
+  const found = [], boxes = [], range = document.createRange();
+  const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode, text = node.nodeType === Node.TEXT_NODE && node.data.trim();
+    if (!text && !node.matches?.("img, svg, input, select, pre")) continue;
+    if (node.parentElement.closest("aside.notes, .visually-hidden, svg, select, script, style")) continue;
+    range.selectNode(node);
+    const box = range.getBoundingClientRect();
+    if (box.width && box.height) boxes.push(box);
+  }
+  const reach = (low, high) => Math.max(...boxes.map((box) => box[high])) - Math.min(...boxes.map((box) => box[low]));
+  const filled = boxes.length ? (reach("left", "right") * reach("top", "bottom")) / (1280 * 720) : 0;
+  if (filled < 0.4) found.push(`nearly empty: what it shows reaches over ${Math.round(100 * filled)} % of it`);
+  for (const explorer of root.querySelectorAll(".am-explorer")) {
+    const { width, bottom } = explorer.getBoundingClientRect();
+    if (width < 1200 || bottom < (explorer.matches(".am-in-page") ? 600 : 690))
+      found.push(`an explorer does not fill its slide: ${Math.round(width)} wide, it ends at ${Math.round(bottom)}`);
+  }
+  return found;
+}"""
+
 UNTYPESET = """(root) => {
   const found = [...root.querySelectorAll("mjx-merror")].map((e) => `not understood: ${e.textContent}`);
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
@@ -243,3 +265,8 @@ def unreadable(page, root):
 def untypeset(page, root):
     """Formulas that are still dollars and backslashes, and those that MathJax refused."""
     return page.evaluate(UNTYPESET, root)
+
+
+def unfilled(page, root):
+    """Whether a slide is nearly empty, and which of its explorers does not fill it."""
+    return page.evaluate(UNFILLED, root)

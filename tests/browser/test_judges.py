@@ -33,6 +33,26 @@ def test_what_fits_or_is_not_projected_is_no_fault(page):
     assert judges.overflow(page, root(page, body)) == []
 
 
+TALL = '<div class="am-explorer" style="width: {}px; height: {}px">moves</div>'
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("<h2>A claim</h2>", ["nearly empty: what it shows reaches over"]),
+        ('<img style="width: 1280px; height: 300px">', []),
+        ('<img style="width: 1280px; height: 280px">', ["nearly empty: what it shows reaches over 39 %"]),
+        ('<img style="width: 900px; height: 340px"><aside class="notes">Say it.<p>' + 9 * "<br>" + "And.", ["nearly"]),
+        (TALL.format(1210, 700) + "<p style='margin-top: -200px'>" + LONG, []),
+        (TALL.format(1210, 500) + "<p>" + LONG, ["an explorer does not fill its slide: 1210 wide, it ends at 500"]),
+        (TALL.format(900, 700) + "<p style='margin-top: -200px'>" + LONG, ["an explorer does not fill its slide: 900"]),
+    ],
+)
+def test_a_slide_that_is_not_filled_is_seen(page, body, said):
+    found = judges.unfilled(page, root(page, body))
+    assert len(found) == len(said) and all(map(str.startswith, found, said))
+
+
 @pytest.mark.parametrize(
     ("body", "said"),
     [

@@ -1,4 +1,4 @@
-"""Every slide of every deck, from a file and without network: it fits, it is typeset, its explorers live."""
+"""Every slide of every deck, from a file and without network: it is filled, fits, is typeset, its explorers live."""
 
 import io
 import re
@@ -60,13 +60,14 @@ def sheet(pictures):
 
 
 @pytest.mark.parametrize("name", sweep([path.stem for path in lessons.find()], "00_warm_up"))
-def test_every_slide_fits_is_typeset_and_can_be_read_from_the_last_row(name, decks, page, shots):
+def test_every_slide_is_filled_fits_is_typeset_and_can_be_read_from_the_last_row(name, decks, page, shots):
     opened(page, decks[name])
     pictures, faults = [], []
     for number in range(page.evaluate("Reveal.getTotalSlides()")):
         slide = page.evaluate(GO, number)
         root = page.evaluate_handle("Reveal.getCurrentSlide()")
-        found = judges.overflow(page, root) + judges.untypeset(page, root) + judges.unreadable(page, root)
+        judged = judges.overflow, judges.unfilled, judges.untypeset, judges.unreadable
+        found = [fault for judge in judged for fault in judge(page, root)]
         pictures.append(page.screenshot(type="jpeg"))
         if found:
             (shots / f"deck-{name}-{number:03d}.jpg").write_bytes(pictures[-1])
@@ -95,6 +96,21 @@ def test_explorers_take_the_keys_and_the_deck_stays(path, decks, page, show):
         assert page.evaluate(PLACE) == there["place"]
         if page.evaluate("(e) => e.closest('[id^=cell-id]').id", widget) == PICTURED:
             show(page, "slide_explorer")
+
+
+def test_a_vote_shows_what_was_measured_on_its_slide_and_before_each_later_answer(decks, page):
+    opened(page, decks["00_warm_up"])
+    vote = page.locator(".jp-Cell:has(.am-prediction)").first
+    page.evaluate(GO, vote.evaluate("(e) => Reveal.getSlides().indexOf(e.closest('section'))"))
+    answer = vote.locator(".measured")
+    expect(answer).to_be_hidden()
+    for label in vote.locator("label").all()[:2]:
+        label.click()
+        expect(answer).to_be_visible()
+        expect(answer).to_have_text(re.compile(rf"^You predicted: {re.escape(label.inner_text())}\. Measured: .+\.$"))
+    assert judges.overflow(page, page.evaluate_handle("Reveal.getCurrentSlide()")) == []
+    told = page.locator(f"[data-vote='{vote.get_attribute('id')}']").all_text_contents()
+    assert told == [answer.text_content()] * 2
 
 
 # Of each kind of control one, and whether the arrow keys stay with it.

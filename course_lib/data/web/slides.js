@@ -4,44 +4,78 @@ Reveal.initialize({
   width: 1280, height: 720, margin: 0, plugins: [RevealNotes],
 });
 
-// Figures and drawings are made for a page. On a slide they grow into the room that is left, as do words without a figure.
+// What is made for a page grows until it fills its slide, once all of it is there: an explorer, a figure, or else the words.
+const END = 708; // of 720 pixels
 function grow() {
   const slide = Reveal.getCurrentSlide();
-  const figures = slide.querySelectorAll(".jp-RenderedImage img");
-  const drawings = [...slide.querySelectorAll(".am-frame svg:not(.am-arcs)")];
-  const words = !slide.querySelector("pre, .jupyter-widgets, script[type$='view+json']");
-  if (slide.dataset.grown || (figures.length + drawings.length === 0 && !words)) return;
+  const widgets = [...slide.querySelectorAll("script[type$='view+json']")];
+  if (slide.dataset.grown || !widgets.every(({ parentNode }) => parentNode.querySelector(".am-explorer, .am-prediction"))) return;
   slide.dataset.grown = true;
-  const left = () => {
+  const free = () => {
     const bottoms = [...slide.children].map((part) => part.getBoundingClientRect().bottom);
-    return 690 - (Math.max(...bottoms) - slide.getBoundingClientRect().top) / Reveal.getScale();
+    return END - (Math.max(...bottoms) - slide.getBoundingClientRect().top) / Reveal.getScale();
   };
-  const room = Math.max(0, left());
-  if (drawings.length) {
-    const boxes = drawings.map((drawing) => drawing.getBoundingClientRect()); // some are side by side
-    const reach = (low, high) => Math.max(...boxes.map((box) => box[high])) - Math.min(...boxes.map((box) => box[low]));
-    const [wide, tall] = [reach("left", "right") / Reveal.getScale(), reach("top", "bottom") / Reveal.getScale()];
-    // Other frames of an explorer may be a few lines taller than the one now shown.
-    slide.style.setProperty("--am-zoom", Math.min(2.2, 1120 / wide, Math.max(1, (tall + room - 60) / tall)));
-  } else if (figures.length === 1) {
-    const [width, height] = [figures[0].offsetWidth, figures[0].offsetHeight];
-    figures[0].style.maxHeight = "none";
-    figures[0].style.height = `${Math.min(height + room, (height * 1200) / width)}px`;
-  } else if (figures.length === 0) {
-    const cut = () => [...slide.querySelectorAll("table, mjx-math")].some((box) => {
-      const { right } = box.getBoundingClientRect();
-      return right > box.closest(".jp-Cell").getBoundingClientRect().right + 1;
-    });
-    const grown = [1.4, 1.3, 1.2, 1.1, 1].find((zoom) => {
-      slide.style.setProperty("--am-words", zoom);
-      return left() > 0 && !cut();
-    });
-    slide.style.setProperty("--am-words", grown ?? 1);
+  const set = (name, value) => slide.style.setProperty(name, value);
+  // Gives the property the largest value with which all fits, else the least.
+  function largest(name, least, most, fits) {
+    const fit = (size) => (set(name, size), fits());
+    if (fit(most)) return;
+    for (let [low, high] = [least, most]; high - low > 0.05; ) {
+      const middle = (low + high) / 2;
+      if (fit(middle)) least = low = middle;
+      else high = middle;
+    }
+    if (!fit(least)) fit(1);
   }
+  const measured = slide.querySelector(".jp-Cell:has(.am-prediction) .measured");
+  if (measured) {
+    const options = [...slide.querySelectorAll(".am-prediction label")].map((option) => option.textContent);
+    predicted(measured, options.sort((one, other) => other.length - one.length)[0]); // the room that it will need
+  }
+  const explorer = slide.querySelector(".am-explorer:not(.am-in-page)"), images = slide.querySelectorAll("img");
+  if (explorer) {
+    const fits = () => {
+      // Its own scripts then reserve the room of its tallest frame.
+      explorer.querySelector("[data-control]")?.dispatchEvent(new Event("input"));
+      return free() >= 0 && [explorer, ...explorer.querySelectorAll(".am-frame")].every((box) => box.scrollWidth <= box.clientWidth + 1);
+    };
+    largest("--am-zoom", 1, 2.2, fits); // first the drawing, then its words
+    largest("--am-size", 0.84, explorer.querySelector(".am-frame svg:not(.am-arcs)") ? 1.5 : 1.8, fits);
+    explorer.style.minHeight = `${explorer.offsetHeight + Math.max(0, free())}px`;
+  } else if (images.length === 1) {
+    const [width, height] = [images[0].offsetWidth, images[0].offsetHeight];
+    images[0].style.maxHeight = "none";
+    images[0].style.height = `${Math.min(height + free(), (height * 1216) / width)}px`;
+  } else if (images.length + widgets.length === 0 || measured) {
+    const cut = () => [...slide.querySelectorAll("table, mjx-math, pre")].some((box) => {
+      const { right } = box.getBoundingClientRect(), wide = box.matches("pre") && box.scrollWidth > box.clientWidth + 1;
+      return wide || right > box.closest(".jp-Cell").getBoundingClientRect().right + 1;
+    });
+    const most = slide.querySelector("table, pre, .am-prediction") ? 1.5 : 2;
+    largest("--am-words", measured ? 0.94 : 1, most, () => free() >= 0 && !cut());
+  }
+  if (!slide.querySelector(".am-in-page")) set("--am-free", `${Math.max(0, free())}px`);
 }
 Reveal.on("ready", grow);
 Reveal.on("slidechanged", grow);
 new MutationObserver(grow).observe(document.querySelector(".slides"), { childList: true, subtree: true }); // explorers come late
+
+// A vote shows on its slide what was measured. Each "Measured: …" that answers it begins with what was predicted.
+function predicted(measured, option) {
+  measured.querySelector("span")?.remove();
+  const said = document.createElement("b"), told = document.createElement("span");
+  said.textContent = option;
+  told.append("You predicted: ", said, ". ");
+  measured.prepend(told);
+}
+document.addEventListener("change", ({ target }) => {
+  if (!target.matches(".am-prediction input")) return;
+  const vote = target.closest("[id^=cell-id]").id;
+  for (const measured of document.querySelectorAll(`[data-vote="${vote}"]`)) {
+    predicted(measured, target.closest("label").textContent);
+    measured.classList.add("voted");
+  }
+});
 
 // A clicker's keys always turn the slide. After a click on a control the other keys are the deck's, too, except those of a
 // slider and of a text field. A control reached by Tab keeps all keys until Esc.
