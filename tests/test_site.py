@@ -78,6 +78,8 @@ def test_what_answers_a_vote_is_in_a_fold_of_that_vote(source, name):
         if '<details class="answer"' in cell.source:
             fold = re.search(r'data-vote="cell-\d\d-([\w-]+)"', cell.source)[1]
             folded.add(fold)
+        elif cell.source == site.FOLDED_TOPIC:
+            fold = "a topic"
         elif cell.source == "</details>":
             fold = None
         elif cell.cell_type == "markdown":
@@ -102,6 +104,22 @@ def test_an_answer_reaches_from_its_figure_to_the_next_heading_and_to_the_verdic
         text("## Next section"), cell("claim", outputs=[box]),
     ]  # fmt: skip
     assert site.answers(nbformat.v4.new_notebook(cells=cells)) == {5: ("vote", 8), 11: ("vote", 13)}
+
+
+def test_a_topic_after_the_main_path_is_folded_unless_it_has_something_to_move():
+    cell, text = nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell
+    widget = nbformat.v4.new_output("display_data", {WIDGET_VIEW: {}})
+    cells = [
+        text("## Section"), text("### Not folded"), cell("1"),
+        text("## More claims"), text("They are:"),
+        text("### One"), cell("figure"), text("So."),
+        text("### A vote"), cell("guess = widgets.Prediction(1)", outputs=[widget]),
+        text("### Its answer"), cell("guess.compare(2)"),
+        text("### An explorer"), text("Move it."), cell("widgets.explorer()", outputs=[widget]),
+        text("### Only text"),
+        text("### Last"), cell("figure"),
+    ]  # fmt: skip
+    assert site.topics(nbformat.v4.new_notebook(cells=cells)) == {6: 8, 17: 18}
 
 
 @pytest.mark.slow

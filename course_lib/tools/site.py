@@ -83,6 +83,8 @@ FOLDED_ANSWER = (
     '<details class="answer" data-vote="{vote}">'
     "<summary><span>Show the answer</span><span>Hide the answer</span></summary>"
 )
+FOLDED_TOPIC = """<details class="topic">
+<summary><span>Show the rest of this topic</span><span>Hide the rest of this topic</span></summary>"""
 WHAT_HAPPENS = re.compile(r"<p><strong>What happens\.</strong>\s*(.+?)</p>", re.DOTALL)
 
 
@@ -163,13 +165,19 @@ def page(file):
 
 
 def lesson(notebook, file):
-    """Returns a lesson without its notes, with an anchor for each code cell and a fold over what answers a vote."""
-    folds, ends = answers(notebook), None
+    """Returns a lesson without its notes, with an anchor for each code cell and a fold over what answers a vote.
+
+    After the main path, each topic without anything to move is folded below its first cell, which asks the question.
+    """
+    folds, beyond, ends = answers(notebook), topics(notebook), None
     cells = []
     for at, cell in enumerate(notebook.cells):
         if at in folds:
             vote, ends = folds[at]
             cells.append(nbformat.v4.new_markdown_cell(FOLDED_ANSWER.format(vote=anchor(file, vote))))
+        elif at in beyond:
+            ends = beyond[at]
+            cells.append(nbformat.v4.new_markdown_cell(FOLDED_TOPIC))
         if cell.cell_type == "code":
             cells.append(nbformat.v4.new_markdown_cell(f"({anchor(file, cell.id)})="))
             dress(cell)
@@ -190,7 +198,7 @@ def answers(notebook):
     heading begins a new topic.
     """
     cells, main_path = notebook.cells, len(lessons.main_path(notebook))
-    heads = [at for at, cell in enumerate(cells) if cell.cell_type == "markdown" and HEADING.search(cell.source)]
+    heads = headings(cells)
     asked = lessons.votes(notebook)
     found, vote, figure, end = {}, None, None, 0
     for at, cell in enumerate(cells):
@@ -209,6 +217,29 @@ def answers(notebook):
             end = next((head for head in heads if head > at), len(cells))
             found[at if figure is None else figure] = vote, end
     return found
+
+
+def topics(notebook):
+    """Returns, for each topic after the main path without anything to move, the cell after its first, and its end."""
+    cells, main_path = notebook.cells, len(lessons.main_path(notebook))
+    heads, asked = headings(cells), lessons.votes(notebook)
+    moving = {
+        at
+        for at, cell in enumerate(cells)
+        if cell.get("id") in asked
+        or any(lessons.WIDGET_VIEW in shown.get("data", {}) for shown in cell.get("outputs", []))
+    }
+    return {
+        head + 1: end
+        for head, end in zip(heads, [*heads[1:], len(cells)], strict=True)
+        if head >= main_path and head + 1 < end and HEADING.search(cells[head].source)[1] == "###"
+        and moving.isdisjoint(range(head, end))
+    }  # fmt: skip
+
+
+def headings(cells):
+    """Returns the numbers of the cells with a heading."""
+    return [at for at, cell in enumerate(cells) if cell.cell_type == "markdown" and HEADING.search(cell.source)]
 
 
 def open_with_explorer(notebook, beside):

@@ -512,7 +512,7 @@ def test_an_answer_is_shown_without_a_vote_and_says_nothing_of_one(page, address
     assert page.locator(".answer:not([open])").count() > 0
 
 
-@pytest.mark.parametrize("name", ["cell-02-verdict-n8", "cell-02-train-run"])
+@pytest.mark.parametrize("name", ["cell-02-verdict-n8", "cell-02-train-run", "cell-02-verdict-n4"])
 def test_a_link_into_a_fold_opens_it(page, address, name):
     visit(page, address, LESSON)
     page.evaluate(f"location.hash = '#{name}'")
