@@ -73,6 +73,14 @@ def notes_are_no_text_of_the_lesson(notebook):
     return [cell.id for cell, kind in zip(notes, kinds, strict=True) if kind != ("raw", "text/x-speaker-notes")]
 
 
+def the_first_explorer_has_notes(notebook):
+    """It is alone on the second slide. The notes say what to move, and what to ask."""
+    kinds = [lessons.slide_type(cell) for cell in notebook.cells]
+    second = [at for at, kind in enumerate(kinds) if kind in ("slide", "subslide")][1]
+    following = [kind for kind in kinds[second + 1 :] if kind != "skip"]
+    return [] if following and following[0] == "notes" else [notebook.cells[second].id]
+
+
 def little_code_is_shown(notebook):
     shown = slides.Lecture().preprocess(nbformat.from_dict(notebook), {})[0].cells
     open_code = [c for c in shown if c.cell_type == "code" and not c.metadata.get("transient")]
@@ -86,6 +94,7 @@ CHECKS = [
     every_section_has_a_heading,
     notes_are_plain,
     notes_are_no_text_of_the_lesson,
+    the_first_explorer_has_notes,
     little_code_is_shown,
 ]
 
@@ -105,6 +114,8 @@ def lecture(**changed):
     cells = {
         "title": markdown("slide", "# A lesson\n\n**A question?**"),
         "title_note": note(NOTE),
+        "opening": code("subslide", "explore()"),
+        "opening_note": note("**For the lecturer.** Ask."),
         "told": markdown("skip", "## More to read"),
         "next": markdown("slide", "## The next idea"),
         "shown": code("fragment", "x = 1\ny = 2"),
@@ -122,8 +133,9 @@ FAULTS = {
     "a link in a note": (lecture(next_note=note(NOTE + " [here](x.md)")), CHECKS[4]),
     "a note that is none": (lecture(more=note("Say.")), CHECKS[4]),
     "a note in the text": (lecture(next_note=markdown("notes", NOTE)), CHECKS[5]),
-    "a wall of code": (lecture(shown=code("fragment", "x = 1\n" * 15)), CHECKS[6]),
-    "many lines chosen": (lecture(shown=code("fragment", "x = 1\n" * 20, slide_lines=[[1, 15]])), CHECKS[6]),
+    "no word on the explorer": (lecture(opening_note=None), CHECKS[6]),
+    "a wall of code": (lecture(shown=code("fragment", "x = 1\n" * 15)), CHECKS[7]),
+    "many lines chosen": (lecture(shown=code("fragment", "x = 1\n" * 20, slide_lines=[[1, 15]])), CHECKS[7]),
 }
 
 
@@ -268,10 +280,11 @@ def judged(claim="N8", **conditions):
 def test_a_verdict_is_a_sentence_and_a_picture():
     cells = projected(
         drawn(code("slide", "first()"), "old"), drawn(code("subslide", "draw()")), drawn(code("skip", "x()"), "unseen"),
-        markdown("subslide", "### Is it?\n\nA sentence to read."), judged(as_said="share > 1", scope="a few runs"),
+        markdown("subslide", "### Is it?\n\n**A sentence for all.**\n\nA **sentence** to read."),
+        judged(as_said="share > 1", scope="a few runs"),
     )  # fmt: skip
     heading, note, verdict, picture = cells[2:]
-    assert heading.source == "### Is it?" and shown_by(picture) == ["iVBO"]
+    assert heading.source == "### Is it?\n\n**A sentence for all.**" and shown_by(picture) == ["iVBO"]
     (said,) = shown_by(verdict)
     assert claims.ledger()["N8"]["sentence"] in said and said.endswith("<b>✗\u00a0does not hold.</b></p>")
     assert lessons.slide_type(note) == "notes" and note.source.startswith("a few runs\n\n50% were correct.")
@@ -293,7 +306,7 @@ def test_the_sentence_of_a_verdict_is_what_is_claimed(claim, said, monkeypatch):
 
 @pytest.mark.parametrize("path", lessons.find(), ids=lambda path: path.stem)
 def test_every_verdict_on_a_slide_has_one_sentence_and_one_picture(path):
-    """And no other output or text but the heading."""
+    """And a heading, but no other output, nor other text than one bold sentence."""
     there = [cell for cell in read(path).cells if lessons.slide_type(cell) not in ("skip", "notes")]
     found = []
     for cell in slides.Lecture().preprocess(nbformat.from_dict(read(path)), {})[0].cells:
@@ -301,11 +314,12 @@ def test_every_verdict_on_a_slide_has_one_sentence_and_one_picture(path):
             found.append([])
         if cell.cell_type == "code":
             found[-1] += [output.data.get("text/html", "a picture") for output in cell.outputs]
-        elif lessons.slide_type(cell) != "notes" and not re.fullmatch("#+ .*", cell.source.strip()):
-            found[-1].append(cell.source)
+        elif lessons.slide_type(cell) != "notes":
+            found[-1].append(re.sub(r"\n\n\*\*[^*]+\*\*", "", cell.source.strip()))
     verdicts = [shown for shown in found if any(text.startswith('<p role="note"') for text in shown)]
     assert len(verdicts) == len(claims.boxes({"cells": there}))
-    assert all(len(shown) == 2 and shown[1] == "a picture" for shown in verdicts)
+    for heading, _, *picture in verdicts:
+        assert re.fullmatch("#+ .*", heading) and picture == ["a picture"]
 
 
 # ---- a deck ----

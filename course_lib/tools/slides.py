@@ -15,6 +15,7 @@ from course_lib.tools import lessons, web
 
 FOLDER = web.BUILD / "slides"
 MINUTES = re.compile(r"\*\*For the lecturer, (\d+) min\.\*\*")
+BOLD = re.compile(r"\*\*.+\*\*", re.DOTALL)
 LINK = re.compile(r'<a\b[^>]*\bhref="(?!#|https?:)[^"]*"[^>]*>(.*?)</a>', re.DOTALL)
 
 
@@ -81,7 +82,8 @@ def picture_verdicts(cells):
             continue
         for beside in shown[first:-1]:
             if beside.cell_type == "markdown":
-                beside.source = beside.source.partition("\n")[0]  # the heading
+                heading, *told = beside.source.split("\n\n")
+                beside.source = "\n\n".join([heading, *filter(BOLD.fullmatch, told)])
         cell.outputs = [as_output(sentence(record)) for record in records]
         told = "\n\n".join(f"{claims.bounds(record)}\n\n{record['finding']}" for record in records)
         note = nbformat.v4.new_markdown_cell(told, metadata={"slideshow": {"slide_type": "notes"}})
