@@ -23,7 +23,7 @@ from course_lib.corpus import toy_french
 from course_lib.files import DATA, ROOT
 from course_lib.tools import cards, lessons, slides, web, workbook
 from course_lib.tools.pages import verdicts
-from course_lib.widgets import Translator, translator
+from course_lib.widgets import Machine, Translator, translator
 
 SOURCE = web.BUILD / "site-source"
 FOLDER = web.BUILD / "site"
@@ -35,6 +35,7 @@ SENTENCE = (
     "attention, with experiments that you can move, run and change."
 )
 MODEL = "trained_transformer"  # translates on the first page
+MODELS_AT = '<script>COURSE_MODELS_AT = "_static/models/"</script>'
 # The first page's story: a sentence, the noun that *it* stands for in both languages, the pronoun that this noun wants,
 # what the page says meanwhile, and its seconds.
 SCENES = [
@@ -126,10 +127,10 @@ def assemble():
     game = links(cards.game(found), glossary.FOLDER / "play.md")
     (SOURCE / "glossary" / "play.md").write_text(game, encoding="utf-8")
     draw_shares(told, found, SOURCE / "_static" / "share")
-    for name in ("index.md", "notebooks/exercises/index.md", "api/index.md"):
+    for name in ("index.md", "machine.md", "notebooks/exercises/index.md", "api/index.md"):
         file = SOURCE / name
         template = jinja2.Template(file.read_text(encoding="utf-8"), trim_blocks=True)
-        texts = {"sentence": SENTENCE, "story": story(), "claims": len(cards.tested(found))}
+        texts = {"sentence": SENTENCE, "story": story(), "machine": machine(), "claims": len(cards.tested(found))}
         filled = template.render(lessons=told, layers=LAYERS, **texts)
         file.write_text(filled, encoding="utf-8")
     for module in " ".join(LAYERS.values()).split():
@@ -349,8 +350,16 @@ def story():
         "about": f"Drawn is the cross-attention of the last layer, a line for each head. The Transformer has {size:,} "
         f"parameters and was trained on {learnt:,} sentences in a toy French.",
         "switches": [pair for one, other in SWITCHES for pair in ((one, other), (other, one))],
-        "explorer": f'<script>COURSE_MODELS_AT = "_static/models/"</script>{explorer.in_page("translator")}',
+        "explorer": MODELS_AT + explorer.in_page("translator"),
     }  # fmt: skip
+
+
+def machine():
+    """Returns the explorer of the whole Transformer, with the word *it* on its way to the French pronoun."""
+    sentence, *_ = SCENES[0]
+    words, (_, at) = sentence.split(), translated(sentence)
+    start = {"reads": words.index("it"), "asks": len(words) - 1, "writes": at, "layer": 2}
+    return MODELS_AT + Machine(TRANSLATED, start).in_page("machine")
 
 
 @functools.cache

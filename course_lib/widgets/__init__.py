@@ -9,6 +9,7 @@ from course_lib.widgets.further_and_cheaper import cache_frame, rotary_frame, ti
 from course_lib.widgets.heads import AttentionHeads
 from course_lib.widgets.language_models import tokens_frame
 from course_lib.widgets.looking_at_pictures import caption_frame
+from course_lib.widgets.machine import Machine
 from course_lib.widgets.multi_head import two_sources_frame
 from course_lib.widgets.plane import QueryInThePlane
 from course_lib.widgets.rnn_bottleneck import memory_frame, remember, translation_frame
@@ -32,6 +33,7 @@ __all__ = [
     "Explorer",
     "Prediction",
     "Translator",
+    "Machine",
     "softmax_frame",
     "descent_frame",
     "remember",

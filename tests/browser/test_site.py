@@ -93,8 +93,9 @@ def serious(page, but=(), **options):
 
 # One page of each kind.
 KINDS = (
-    "index", "notebooks/02_bahdanau_attention", "notebooks/exercises/03_scaled_dot_product", "glossary/additive-score",
-    "glossary/index", "glossary/claims", "glossary/play", "api/attention", "LECTURERS", "INSTRUCTORS", "search",
+    "index", "machine", "notebooks/02_bahdanau_attention", "notebooks/exercises/03_scaled_dot_product",
+    "glossary/additive-score", "glossary/index", "glossary/claims", "glossary/play", "api/attention", "LECTURERS",
+    "INSTRUCTORS", "search",
 )  # fmt: skip
 
 

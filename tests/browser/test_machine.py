@@ -1,0 +1,214 @@
+"""The whole machine: its numbers beside PyTorch's, its switches, its keys and its addresses."""
+
+import json
+from urllib.parse import quote
+
+import pytest
+import torch
+from sweeps import sweep
+
+from browser import judges
+from course_lib.corpus import toy_french
+from course_lib.tools import web
+from course_lib.widgets import Machine
+from course_lib.widgets.translator import MODELS
+
+pytestmark = pytest.mark.browser
+
+SENTENCE = "the chicken did not cross the road because it was tired"
+RIGHT = "le poulet n' a pas traversé la route parce qu' il était fatigué end".split()
+AT = {"reads": 8, "asks": 6, "writes": 10}
+PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>machine</title>
+<style>body {{ font-family: sans-serif; }}</style><script src="models/trained_transformer.js"></script>
+{explorer}</html>"""
+STATIONS = "tokens position queries scores softmax values heads residual feed french cross logits word".split()
+NUMBERS = """(rows) => rows.map((row) => [...row.cells].map((cell) => Number(cell.textContent.replace("−", "-"))))"""
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    """A page that holds nothing but the machine."""
+    folder = tmp_path_factory.mktemp("machine")
+    web.copy_models(folder)
+    text = PAGE.format(explorer=Machine([SENTENCE, "the small black cat"], AT).in_page("explorer"))
+    (folder / "machine.html").write_text(text, encoding="utf-8")
+    return folder / "machine.html"
+
+
+@pytest.fixture
+def opened(alone, page):
+    """Opens the machine in a state."""
+
+    def open_(state=(), **media):
+        page.emulate_media(reduced_motion="reduce", **media)
+        page.goto(f"{alone.as_uri()}?{'&'.join(f'{name}={quote(json.dumps(v))}' for name, v in dict(state).items())}")
+        page.locator(".am-station").first.wait_for()
+        return page
+
+    return open_
+
+
+def french(page):
+    return page.locator(".am-french button").all_inner_texts()
+
+
+def table(page):
+    """The numbers of the open station, row by row."""
+    return page.locator(".am-deep tbody tr").evaluate_all(NUMBERS)
+
+
+def row(page, station):
+    return [
+        float(text.replace("−", "-"))
+        for text in page.locator(f"[data-station={station}] .am-row").first.locator("button").all_inner_texts()
+    ]
+
+
+@pytest.fixture(scope="module")
+def by_torch():
+    """What each module of the model puts out for the sentence, by name, and the maps."""
+    model, corpus, out = MODELS["trained_transformer"].load(), toy_french(), {}
+    for name, module in model.named_modules():
+        module.register_forward_hook(lambda _, given, made, name=name: out.update({name: (given[0], made)}))
+    source = torch.tensor([corpus.source_vocabulary.encode(SENTENCE.split())])
+    written = torch.tensor([[1, *corpus.target_vocabulary.encode(RIGHT[:-1])]])
+    with torch.no_grad():
+        logits, maps = model(source, None, written, need_weights=True)
+    return logits[0], maps, out
+
+
+@pytest.mark.parametrize("which", sweep([f"{layer}.{head}" for layer in (1, 2) for head in (1, 2, 3, 4)], "2.3"))
+def test_each_station_shows_what_pytorch_computes(which, opened, by_torch):
+    layer, head = map(int, which.split("."))
+    logits, (encoder, own, cross), out = by_torch
+    name, piece = f"encoder.layers.{layer - 1}.self_attention", slice(16 * head - 16, 16 * head)
+    at = {**AT, "layer": layer, "head": head}
+    query = out[f"{name}.query_projection"][1][0, AT["reads"], piece]
+    key = out[f"{name}.key_projection"][1][0, AT["asks"], piece]
+
+    page = opened({**at, "open": "scores"})
+    *rows, total = table(page)
+
+    def close(told, value):
+        return told == pytest.approx(value, abs=0.0051)
+
+    assert close([told[1] for told in rows], query.tolist()) and close([told[2] for told in rows], key.tolist())
+    assert close(total[-1], float(query @ key))
+    assert row(page, "scores")[AT["asks"]] == pytest.approx(float(query @ key) / 4, abs=0.051)
+    assert close(row(page, "softmax"), encoder[0, layer - 1, head - 1, AT["reads"]].tolist())
+    assert close(row(page, "cross"), cross[0, layer - 1, head - 1, AT["writes"]].tolist())
+
+    page = opened({**at, "open": "queries"})
+    bias = float(page.locator(".am-deep p").inner_text().rpartition("plus ")[2].rstrip(".").replace("−", "-"))
+    assert table(page)[-1][-1] + bias == pytest.approx(float(query[0]), abs=0.011)
+    page = opened({**at, "open": "residual"})
+    after = out[f"encoder.layers.{layer - 1}.feed_forward_residual.norm"][0][0, AT["reads"], :6]
+    assert close([told[3] for told in table(page)[:6]], after.tolist())
+    page = opened({**at, "open": "logits"})
+    assert close(table(page)[0][1], float(logits[AT["writes"]].max()))
+
+
+def test_every_station_opens_and_closes(opened):
+    page = opened()
+    assert page.locator(".am-station").evaluate_all("(all) => all.map((one) => one.dataset.station)") == STATIONS
+    for station in STATIONS:
+        title = page.locator(f"[data-station={station}] .am-title")
+        title.click()
+        assert page.locator(".am-open").evaluate_all("(all) => all.map((one) => one.dataset.station)") == [station]
+        assert page.locator(".am-deep").inner_text().strip() and "NaN" not in page.locator(".am-machine").inner_text()
+        title.click()
+        assert page.locator(".am-open").count() == 0
+
+
+SWITCHED = {
+    "position": "positions",
+    "heads": "self-attention",
+    "residual": "residuals",
+    "feed": "feed-forward",
+    "cross": "cross-attention",
+}
+
+
+@pytest.mark.parametrize("station", SWITCHED)
+def test_what_is_switched_off_changes_the_french_and_comes_back(station, opened):
+    page = opened()
+    assert french(page) == RIGHT
+    page.locator(f"[data-station={station}] .am-off").click()
+    if french(page) == RIGHT:
+        page.get_by_text("the French is the same").wait_for()
+    else:
+        page.get_by_text(f"With all parts: {' '.join(RIGHT[:-1])}.").wait_for()
+    assert page.locator(".am-off[aria-pressed=true]").count() == 1
+    page.get_by_role("button", name="switch all on").click()
+    assert french(page) == RIGHT
+
+
+def test_without_positions_and_residuals_the_french_is_another(opened):
+    for without in (["positions"], ["residuals"]):
+        assert french(opened({"without": without})) != RIGHT
+
+
+def test_without_a_keyboard_trap_the_keys_go_from_station_to_station(opened):
+    page = opened()
+    page.locator("[data-station=queries] .am-title").focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.textContent").startswith("3Queries")  # the focus stays
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.className") == "am-following":
+            break
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.textContent").startswith("4Scores")
+    assert page.locator(".am-open").get_attribute("data-station") == "scores"
+
+
+def test_a_state_has_an_address(opened):
+    page = opened()
+    page.locator("[data-key='English word-3']").click()
+    page.locator("[data-key='layer-1']").click()
+    page.locator("[data-station=values] .am-title").click()
+    page.locator("[data-station=position] .am-off").click()
+    told = page.locator(".am-machine").inner_text()
+    page.goto(page.url)
+    page.locator(".am-station").first.wait_for()
+    assert page.locator(".am-machine").inner_text() == told
+
+
+@pytest.mark.parametrize(
+    "state", [{"layer": 9}, {"reads": 99, "asks": 99, "writes": 99}, {"open": "cellar"}, {"off": [1]}, {"sentence": 4}]
+)
+def test_an_address_that_says_nothing_is_passed_over(state, opened):
+    assert french(opened(state)) == RIGHT
+
+
+def test_a_sentence_is_typed_and_an_unknown_word_is_named(opened):
+    page = opened()
+    line = page.get_by_role("textbox")
+    for text, said in (("the small dragon", "“dragon”"), ("", "Type an English"), ("the cat " * 7, "has 14")):
+        line.fill(text)
+        line.blur()
+        assert said in page.locator(".am-unknown").text_content() and french(page) == RIGHT
+    line.fill("The small black cat")
+    line.blur()
+    assert page.locator(".am-unknown").text_content() == "" and french(page) == "le petit chat noir end".split()
+
+
+def test_it_travels_until_the_reader_does_something(opened, page):
+    page.clock.install()
+    opened().get_by_role("button", name="watch it travel").click()
+    for station in STATIONS[:3]:
+        assert page.locator(".am-open").get_attribute("data-station") == station
+        page.clock.run_for(5000)
+    page.get_by_role("button", name="stop").click()
+    page.clock.run_for(60_000)
+    assert page.locator(".am-open").get_attribute("data-station") == STATIONS[3]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("wide", [360, 1280])
+def test_it_can_be_read(scheme, wide, opened, page):
+    page.set_viewport_size({"width": wide, "height": 900})
+    for station in STATIONS:
+        opened({"open": station}, color_scheme=scheme)
+        assert judges.hard_to_read(page, page.query_selector(".am-explorer")) == [], station
+        assert judges.out_of_reach(page) == [], station
