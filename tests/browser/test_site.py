@@ -462,6 +462,36 @@ def test_a_lesson_is_a_page_to_read(page, address, lesson):
     assert page.evaluate(ALL_OPEN) and page.evaluate(UNFOLDED) != []
 
 
+# Where a reader scrolls for more than 6,000 pixels and finds no explorer, no vote and no answer that waits for one.
+STILL = """() => {
+  const all = (selector) => [...document.querySelectorAll(`article ${selector}`)]
+    .filter((box) => box.checkVisibility({ contentVisibilityAuto: true }))
+    .map((box) => [box.textContent, box.getBoundingClientRect()]);
+  const { top, bottom } = document.querySelector("article").getBoundingClientRect();
+  const moves = all(":is(.am-explorer, .am-prediction, .answer:not([open]))"), found = [];
+  let from = top;
+  for (const box of [...moves.map(([, box]) => box).sort((a, b) => a.top - b.top), { top: bottom, bottom }]) {
+    const [title] = all(":is(h2, h3)").find(([, heading]) => heading.top > from) ?? ["the end"];
+    if (box.top - from > 6000) found.push(`${Math.round(box.top - from)} pixels from ${title} on`);
+    from = Math.max(from, box.bottom);
+  }
+  return found;
+}"""
+
+
+@pytest.mark.parametrize("lesson", sweep([path.stem for path in lessons.find()], "07_taken_apart"))
+def test_a_reader_soon_finds_something_to_move(page, address, lesson):
+    visit(page, address, f"notebooks/{lesson}.html")
+    page.wait_for_load_state("networkidle")  # formulas have their letters
+    assert page.evaluate(STILL) == []
+
+
+def test_a_long_way_with_nothing_to_move_is_seen(page, address):
+    visit(page, address, "notebooks/07_taken_apart.html")
+    page.add_style_tag(content=".am-prediction, .answer { display: none }")
+    assert page.evaluate(STILL) != []
+
+
 def test_the_choice_to_see_everything_is_remembered(page, address):
     visit(page, address, LESSON)
     page.get_by_role("button", name="Show everything").click()
