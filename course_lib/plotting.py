@@ -1,7 +1,9 @@
 """Draws figures and tables in the style of the course."""
 
 import base64
+import gzip
 import io
+import re
 from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 
@@ -24,6 +26,9 @@ from course_lib.transformer import Transformer
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # Okabe & Ito
 MARKERS = "osD^vP"
 DPI = 96
+LEAST = 11  # pixels that letters need on a phone
+FONTS = "'DejaVu Sans', Verdana, sans-serif"  # in vector graphics; Verdana's letters are as wide
+VECTOR = "application/vnd.attention-measured.figure+gzip"  # of an SVG, for the site and the decks
 STYLE = {
     "figure.figsize": (7.5, 4.2),
     "figure.constrained_layout.use": True,
@@ -35,6 +40,8 @@ STYLE = {
     "axes.titlelocation": "left",
     "legend.frameon": False,
     "lines.linewidth": 2,
+    "svg.fonttype": "none",  # letters stay letters
+    "svg.hashsalt": "the same names in each run",
 }
 
 
@@ -49,8 +56,9 @@ def figure(rows: int = 1, columns: int = 1, **options) -> tuple[Figure, Axes | n
 def show(fig: Figure, alt: str) -> None:
     """Displays the figure with its alternative text `alt`, which describes it in words, and closes it.
 
-    The picture's metadata keep the text, the height of the smallest letters in pixels, and the number of the curves'
-    marks under a legend.
+    The picture's metadata keep the text, the height of the smallest letters in pixels, the width at which these have
+    11 pixels, and the number of the curves' marks under a legend. A figure of lines, bars and words is kept as vector
+    graphics, too.
 
     Raises ValueError if `alt` is empty.
     """
@@ -59,21 +67,37 @@ def show(fig: Figure, alt: str) -> None:
     drawn, picture = io.BytesIO(), io.BytesIO()
     fig.savefig(drawn, format="png", dpi=DPI)
     covered = sum(_covered(ax) for ax in fig.axes)
-    letters = [text.get_fontsize() for text in fig.findobj(Text) if text.get_visible() and text.get_text().strip()]
+    sizes = [text.get_fontsize() for text in fig.findobj(Text) if text.get_visible() and text.get_text().strip()]
+    letters = min(sizes, default=0) * DPI / 72
+    # With inverted colours, a curve is still the same curve, but large values in a heatmap would look small.
+    turns = not any(ax.images for ax in fig.axes)
+    vector = {VECTOR: _vector(fig)} if turns else {}
     plt.close(fig)
     # A palette of 256 colours is enough for a plot, and the file has a third of the bytes.
     with Image.open(drawn) as image:
         image.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(picture, "png", optimize=True)
-    data = {"image/png": base64.b64encode(picture.getvalue()).decode(), "text/plain": alt}
-    # With inverted colours, a curve is still the same curve, but large values in a heatmap would look small.
-    turns = not any(ax.images for ax in fig.axes)
+    data = {"image/png": base64.b64encode(picture.getvalue()).decode(), "text/plain": alt, **vector}
     about = {
         "alt": alt,
         "invertible": turns,
-        "letters": round(min(letters, default=0) * DPI / 72, 1),
+        "letters": round(letters, 1),
+        "narrowest": round(fig.get_figwidth() * DPI * LEAST / letters) if letters else 0,
         "covered": covered,
     }
     display(data, metadata={"image/png": about}, raw=True)
+
+
+def _vector(fig: Figure) -> str:
+    """The figure as SVG. Gzipped, it has a third of the PNG's bytes instead of twice as many."""
+    drawn = io.BytesIO()
+    fig.savefig(drawn, format="svg", metadata={"Date": None})
+    svg = re.sub('font-family: [^;"]*', f"font-family: {FONTS}", drawn.getvalue().decode())
+    return base64.b64encode(gzip.compress(svg.encode(), mtime=0)).decode()
+
+
+def svg(data: Mapping) -> str | None:
+    """The SVG that `show` put into an output's data, or None if the figure has none."""
+    return gzip.decompress(base64.b64decode(data[VECTOR])).decode() if VECTOR in data else None
 
 
 def _covered(ax: Axes) -> int:

@@ -1,6 +1,7 @@
 """Figures: alt texts, words on the axes, colours that can be told apart."""
 
 import base64
+import re
 
 import numpy as np
 import pytest
@@ -35,6 +36,37 @@ def test_a_figure_says_whether_its_colours_may_be_turned_round(shown):
     for fig in (curve, heatmap):
         plotting.show(fig, "What is to be seen.")
     assert [options["metadata"]["image/png"]["invertible"] for _, options in shown] == [True, False]
+
+
+def test_a_figure_of_lines_and_words_is_vector_graphics_with_letters_and_the_same_in_each_run(shown):
+    for _ in range(2):
+        fig, ax = plotting.figure()
+        ax.plot([0, 1], label="rises")
+        ax.set_xlabel("words")
+        ax.set_ylabel("$h_i$")
+        ax.legend()
+        plotting.show(fig, "A rising line.")
+    (drawing, again) = [plotting.svg(data) for data, _ in shown]
+    assert drawing == again
+    assert re.findall("<text.*>(words|rises)</text>", drawing) == ["words", "rises"]
+    assert set(re.findall('font-family: ([^;"]*)', drawing)) == {plotting.FONTS}
+
+
+def test_a_figure_says_at_which_width_its_smallest_letters_can_be_read(shown):
+    for size in (8.25, 16.5):
+        fig, ax = plotting.figure(figsize=(10, 4))
+        ax.text(0, 0, "small", fontsize=size)
+        ax.axis("off")
+        plotting.show(fig, "One word.")
+    assert [options["metadata"]["image/png"]["narrowest"] for _, options in shown] == [960, 480]
+
+
+def test_a_heatmap_is_no_vector_graphics(shown):
+    fig, ax = plotting.figure()
+    plotting.draw_heatmap(ax, np.eye(2), ["a", "b"], ["a", "b"])
+    plotting.show(fig, "A diagonal.")
+    ((data, _),) = shown
+    assert plotting.svg(data) is None
 
 
 def test_marks_under_a_legend_are_counted(shown):

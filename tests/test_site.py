@@ -13,7 +13,7 @@ from matplotlib.patches import Rectangle
 from PIL import Image
 from test_notebooks import A_MACHINE
 
-from course_lib import LAYERS, claims, glossary
+from course_lib import LAYERS, claims, glossary, plotting
 from course_lib import __main__ as front_door
 from course_lib.files import DATA, ROOT
 from course_lib.tools import cards, lessons, site
@@ -141,14 +141,31 @@ def test_every_picture_says_what_is_to_be_seen(source, name):
     assert pictures > 3
 
 
-def test_a_curve_is_turned_round_in_the_dark_and_what_says_nothing_of_itself_is_dimmed():
-    told = [{"alt": "a", "invertible": True}, {"alt": "a", "invertible": False}, {"alt": "a"}]
+def test_a_curve_is_turned_round_in_the_dark_and_as_wide_on_a_phone_as_its_letters_need():
+    told = [
+        {"alt": "a", "invertible": True, "narrowest": 501},
+        {"alt": "a", "invertible": False, "narrowest": 300},
+        {"alt": "a"},
+    ]
     classes = []
     for metadata in told:
         output = nbformat.v4.new_output("display_data", {"image/png": "iVBO"}, metadata={"image/png": metadata})
         site.dress(cell := nbformat.v4.new_code_cell("", outputs=[output]))
         classes.append(cell.metadata["mystnb"]["image"]["classes"])
-    assert classes == ["invertible", "dimmable", "dimmable"]
+    assert classes == ["invertible wide-6", "dimmable", "dimmable"]
+
+
+def test_a_figure_is_drawn_as_vector_graphics_where_the_lesson_has_them(monkeypatch):
+    shown = []
+    monkeypatch.setattr(plotting, "display", lambda data, metadata, raw: shown.append((data, metadata)))
+    plotting.show(plotting.figure()[0], "a figure")
+    ((data, metadata),) = shown
+    drawn, other = (
+        nbformat.v4.new_output("display_data", each, metadata=metadata) for each in (data, {"image/png": "iVBO"})
+    )
+    site.dress(nbformat.v4.new_code_cell("", outputs=[drawn, other]))
+    assert drawn.data["image/svg+xml"].startswith("<?xml") and plotting.VECTOR not in drawn.data
+    assert other.data.keys() == {"image/png"}
 
 
 def test_a_picture_that_says_nothing_is_refused():

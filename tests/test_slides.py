@@ -1,5 +1,7 @@
 """Every lesson is a lecture too: it has a plan, notes, and slides that keep what is projected and nothing else."""
 
+import base64
+import gzip
 import html
 import re
 from functools import cache
@@ -8,7 +10,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output, new_raw_cell
 
-from course_lib import claims
+from course_lib import claims, plotting
 from course_lib.tools import lessons, slides
 
 MINUTES = range(40, 51)
@@ -331,7 +333,10 @@ def deck(tmp_path_factory):
     linked = markdown("slide", "# A [term](../glossary/term.md) and [the paper](https://arxiv.org/abs/1409.0473)")
     shown = code("-", "1 + 1")
     drawn = new_output("display_data", {"image/png": "iVBO"}, metadata={"image/png": {"alt": "One < two"}})
-    shown.outputs = [new_output("execute_result", {"text/plain": "2"}, execution_count=1), drawn]
+    vector = base64.b64encode(gzip.compress(b"<svg>")).decode()
+    both = {"image/png": "iVBO", plotting.VECTOR: vector}
+    also = new_output("display_data", both, metadata={"image/png": {"alt": "Two"}})
+    shown.outputs = [new_output("execute_result", {"text/plain": "2"}, execution_count=1), drawn, also]
     folder = tmp_path_factory.mktemp("a course")
     nbformat.write(new_notebook(cells=[linked, shown, note(NOTE)]), folder / "01_a.ipynb")
     with pytest.MonkeyPatch.context() as patch:
@@ -355,8 +360,14 @@ def test_a_deck_has_its_slide_its_notes_and_no_link_to_files_that_stay_behind(de
 
 
 def test_a_picture_keeps_its_description(deck):
-    (alt,) = re.findall('<img [^>]*alt="([^"]*)"', deck.read_text(encoding="utf-8"))
-    assert html.unescape(alt) == "One < two"
+    alts = re.findall('<img [^>]*alt="([^"]*)"', deck.read_text(encoding="utf-8"))
+    assert [html.unescape(alt) for alt in alts] == ["One < two", "Two"]
+
+
+def test_a_picture_is_vector_graphics_where_the_lesson_has_them(deck):
+    picture, vector = re.findall('<img [^>]*src="([^"]*)"', deck.read_text(encoding="utf-8"))
+    assert picture == "data:image/png;base64,iVBO"
+    assert vector == f"data:image/svg+xml;base64,{base64.b64encode(b'<svg>').decode()}"
 
 
 # ---- the time of a reader ----

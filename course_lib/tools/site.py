@@ -6,6 +6,7 @@ Sphinx builds it from a folder of copies, whose links are adapted to the site.
 import functools
 import html
 import json
+import math
 import os
 import re
 import shutil
@@ -18,7 +19,7 @@ import jinja2
 import nbformat
 from sphinx.cmd.build import main as sphinx
 
-from course_lib import LAYERS, claims, decoding, glossary, trained
+from course_lib import LAYERS, claims, decoding, glossary, plotting, trained
 from course_lib.corpus import toy_french
 from course_lib.files import DATA, ROOT
 from course_lib.tools import cards, lessons, slides, web, workbook
@@ -250,11 +251,13 @@ def open_with_explorer(notebook, beside):
 
 
 def dress(cell):
-    """Folds a cell's code and prints, tells MyST-NB the pictures' alt texts, and removes what it can't show."""
+    """Folds a cell's code and prints, draws vector graphics, tells their alt texts, and removes what can't be shown."""
     for picture in pictures(cell):
         cell.metadata["mystnb"] = {"image": {"alt": picture["alt"], "classes": look(picture)}}
     for output in cell.outputs:
-        for record in (claims.MIME, trained.MIME):
+        if drawing := plotting.svg(output.get("data", {})):
+            output.data["image/svg+xml"] = drawing  # MyST-NB prefers it
+        for record in (claims.MIME, trained.MIME, plotting.VECTOR):
             output.get("data", {}).pop(record, None)
         if "text/html" in output.get("data", {}):  # what a vote is compared with
             output.data["text/html"] = output.data["text/html"].replace("<p>Measured:", '<p class="measured">Measured:')
@@ -287,8 +290,9 @@ def pictures(cell):
 
 
 def look(picture):
-    """Returns the class for a picture in dark mode."""
-    return "invertible" if picture["invertible"] else "dimmable"
+    """Returns a picture's classes: what it does in the dark, and its hundreds of pixels if a phone has fewer."""
+    dark, wide = "invertible" if picture["invertible"] else "dimmable", math.ceil(picture.get("narrowest", 0) / 100)
+    return f"{dark} wide-{wide}" if wide > 3 else dark
 
 
 def slug(title):

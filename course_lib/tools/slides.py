@@ -1,5 +1,6 @@
 """Builds a reveal.js deck of each lesson from the cells' slide types, with all it loads, so it needs no network."""
 
+import base64
 import copy
 import html
 import re
@@ -9,7 +10,7 @@ import nbformat
 from nbconvert.exporters import SlidesExporter
 from nbconvert.preprocessors import Preprocessor
 
-from course_lib import claims
+from course_lib import claims, plotting
 from course_lib.files import DATA
 from course_lib.tools import lessons, web
 
@@ -32,6 +33,10 @@ class Lecture(Preprocessor):
             if "outputs" in cell:
                 prints = [(output, lessons.printed(output)) for output in cell.outputs]
                 cell.outputs = [output if text is None else as_output(as_words(text)) for output, text in prints]
+            for figure in figures(cell):
+                if drawing := plotting.svg(figure.data):
+                    encoded = base64.b64encode(drawing.encode()).decode()
+                    figure.metadata["image/png"]["source"] = f"data:image/svg+xml;base64,{encoded}"
             if lessons.slide_type(cell) == "notes":
                 cell.cell_type = "markdown"
             if lessons.is_folded(cell) or cell.metadata.get("slide_lines") == []:
