@@ -27,7 +27,7 @@ DRAWN = """() => [...document.querySelectorAll("script[type$='widget-view+json']
 TYPESET = "(ids) => ids.filter((id) => document.getElementById(`cell-id=${id}`)?.querySelector('mjx-container'))"
 NEXT_NOTES = """() => Reveal.getIndices().h > 0
   && Reveal.getCurrentSlide().querySelector("aside.notes")?.textContent.trim().split("\\n")[0]"""
-SHOWN = """(explorer) => [explorer.querySelector(".am-frame, .am-painter").textContent,
+SHOWN = """(explorer) => [explorer.querySelector(".am-frame, .am-painter, .am-stations").textContent,
   ...[...explorer.querySelectorAll(".am-at, [aria-pressed=true]")].map((chosen) => chosen.textContent)]"""
 PICTURED = "cell-id=painter"
 SMALL = 320, 180
@@ -74,6 +74,18 @@ def test_every_slide_is_filled_fits_is_typeset_and_can_be_read_from_the_last_row
             faults.append(f"{slide['place']} {slide['title']!r}: {'; '.join(found)}")
     sheet(pictures).save(shots / f"deck-{name}.jpg", quality=70)
     assert not faults, f"{len(faults)} of {len(pictures)} slides:\n" + "\n".join(faults)
+
+
+def test_each_station_of_the_machine_fits_its_slide(decks, page):
+    opened(page, decks["05_transformer_built"])
+    page.evaluate(GO, page.evaluate("Reveal.getTotalSlides()") - 1)
+    root = page.evaluate_handle("Reveal.getCurrentSlide()")
+    titles = page.locator(".am-machine .am-title")
+    assert titles.count() == 13
+    for at in range(13):
+        if titles.nth(at).get_attribute("aria-expanded") == "false":
+            titles.nth(at).click()
+        assert [*judges.overflow(page, root), *judges.unreadable(page, root)] == [], titles.nth(at).inner_text()
 
 
 def is_projected(cell):

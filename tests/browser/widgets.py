@@ -7,7 +7,7 @@ from course_lib.tools import lessons
 VIEW = lessons.WIDGET_VIEW
 IN_FOCUS = "(widget) => widget.contains(document.activeElement)"
 VALUE = "document.activeElement.value"
-PICTURE = "(widget) => widget.querySelector('.am-frame, .am-painter').innerHTML"
+PICTURE = "(widget) => widget.querySelector('.am-frame, .am-painter, .am-stations').innerHTML"
 # Each control at its first, its middle and its last value, the others as they were at the start; what can be turned
 # once round and back to its length from the longest and the shortest.
 IN_EVERY_STATE = """async () => {

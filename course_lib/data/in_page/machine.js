@@ -59,11 +59,12 @@ function table(head, rows) {
 }
 const said = (...parts) => make("p", {}, ...parts);
 const MOST = 12; // words, so that a column has room on a phone
-const FEW = 6; // so many of a long vector's numbers are listed
+const onSlide = Boolean(document.querySelector(".reveal"));
+const FEW = onSlide ? 4 : 6; // so many of a long vector's numbers are listed, and of every vector's on a slide
 
 // Two vectors' products one by one, and their sum.
 function products(names, a, b) {
-  const few = a.length > 16 ? FEW : a.length, rows = Array.from({ length: few }, (_, i) => [i + 1, signed(a[i]), signed(b[i]), signed(a[i] * b[i])]);
+  const few = a.length > 16 || onSlide ? FEW : a.length, rows = Array.from({ length: few }, (_, i) => [i + 1, signed(a[i]), signed(b[i]), signed(a[i] * b[i])]);
   if (few < a.length) rows.push(["…", "…", "…", "…"]);
   return table(["", ...names, "product"], [...rows, ["sum", "", "", signed(dot(a, b))]]);
 }
@@ -285,7 +286,7 @@ function start(model, el, spec) {
 
   function shown({ id, title, told, row, deep, off }, i, at) {
     const open = state.open === id, following = STATIONS[i + 1];
-    const section = make("section", { class: open ? "am-station am-open" : "am-station", "data-station": id },
+    const section = make("div", { class: open ? "am-station am-open" : "am-station", "data-station": id, role: "group", "aria-label": title },
       make("button", { type: "button", class: "am-title", "data-key": id, "aria-expanded": String(open), onclick: () => change({ open: open ? "" : id }) },
         make("span", {}, i + 1), make("b", {}, title)), said(told(at)), row(at));
     if (off) {
