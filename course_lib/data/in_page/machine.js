@@ -229,7 +229,7 @@ function start(model, el, spec) {
   let timer = 0;
   function go(id) {
     change({ open: id });
-    el.querySelector(`[data-station="${id}"]`).scrollIntoView({ block: "center", behavior: calm.matches ? "instant" : "smooth" });
+    el.querySelector(`[data-station="${id}"]`).scrollIntoView({ block: "start", behavior: calm.matches ? "instant" : "smooth" });
   }
   function travel(i = 0) {
     timer = i < STATIONS.length && setTimeout(travel, 5000, i + 1);
