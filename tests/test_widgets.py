@@ -145,7 +145,7 @@ def test_saved_widgets_are_those_of_today():
 
     After a change of a class or its module, `make widgets` renews them.
     """
-    every = widgets.Live.__subclasses__() + in_page.InPage.__subclasses__()
+    every = widgets.Live.__subclasses__() + in_page.InPage.__subclasses__() + widgets.Translator.__subclasses__()
     kinds = {kind._esm: kind for kind in every if hasattr(kind, "_esm")}
     seen = set()
     for path in [*lessons.find(), *lessons.find(folder="exercises")]:

@@ -362,7 +362,7 @@ def machine():
     """Returns the explorer of the whole Transformer, with the word *it* on its way to the French pronoun."""
     sentence, *_ = SCENES[0]
     words, (_, at) = sentence.split(), translated(sentence)
-    start = {"reads": words.index("it"), "asks": len(words) - 1, "writes": at, "layer": 2}
+    start = {"reads": words.index("it"), "asks": words.index("chicken"), "writes": at}
     return MODELS_AT + Machine(TRANSLATED, start).in_page("machine")
 
 

@@ -99,7 +99,7 @@ def test_each_station_shows_what_pytorch_computes(which, opened, by_torch):
     assert close(row(page, "cross"), cross[0, layer - 1, head - 1, AT["writes"]].tolist())
 
     page = opened({**at, "open": "queries"})
-    bias = float(page.locator(".am-deep p").inner_text().rpartition("plus ")[2].rstrip(".").replace("−", "-"))
+    bias = float(page.locator(".am-deep p").inner_text().rpartition("bias of ")[2].rstrip(".").replace("−", "-"))
     assert table(page)[-1][-1] + bias == pytest.approx(float(query[0]), abs=0.011)
     page = opened({**at, "open": "residual"})
     after = out[f"encoder.layers.{layer - 1}.feed_forward_residual.norm"][0][0, AT["reads"], :6]

@@ -95,6 +95,8 @@ function start(model, el, spec) {
   const named = (word) => (word === EOS ? "end" : spec.target[word]);
   const heads = (name) => Array.from({ length: spec.heads }, (_, head) => `${name}.${head}`);
 
+  const everywhere = (side, part) => Array.from({ length: spec.layers }, (_, i) => `${side}.layers.${i}.${part}`);
+
   function computed() {
     const layer = `encoder.layers.${state.layer - 1}`, over = `decoder.layers.${state.layer - 1}`, { seen, words } = run;
     const own = seen[`${layer}.self_attention`], here = own[state.reads];
@@ -138,23 +140,23 @@ function start(model, el, spec) {
     { id: "tokens", title: "Words", told: () => "Each word becomes a number.",
       row: (at) => read(at, "number", (place) => at.numbers[place]),
       deep: (at) => [said(`The model knows ${spec.source.length} words and signs. “${at.word}” is number ${at.numbers[state.reads]}.`)] },
-    { id: "position", title: "Embedding plus position", told: () => `Each number becomes a vector of ${engine.size} numbers: one says which word it is, one where it stands.`,
+    { id: "position", title: "Embedding plus position", told: () => `Each number becomes a vector of ${engine.size} numbers, the sum of two: one for the word, one for its place. Orange squares are above zero, blue ones below.`,
       off: { without: "positions" }, row: (at) => read(at, "embedding plus position", tiles(at.embedded)),
       deep: (at) => {
         const word = engine.embed("source_embedding", at.numbers[state.reads], 0, { positions: false }), both = at.embedded[state.reads];
-        return [said(`“${at.word}” at place ${state.reads}:`), sums(["word", "position", "sum"], word, both.map((value, i) => value - word[i]), both)];
+        return [said(`“${at.word}” is word ${state.reads + 1}:`), sums(["word", "position", "sum"], word, both.map((value, i) => value - word[i]), both)];
       } },
-    { id: "queries", title: "Queries and keys", told: (at) => `Head ${state.head} makes a query and a key of each word: ${width} numbers each.`,
-      row: (at) => make("div", {}, read(at, "query", tiles(at.queries)), asked(at, "key", tiles(at.keys))),
+    { id: "queries", title: "Queries and keys", told: () => `Layer ${state.layer} of ${spec.layers} begins. From each word, head ${state.head} makes a query, which asks, and a key, which is asked: ${width} numbers each.`,
+      row: (at) => make("div", {}, make("small", {}, "queries"), read(at, "query", tiles(at.queries)), make("small", {}, "keys"), asked(at, "key", tiles(at.keys))),
       deep: (at) => {
         const first = (state.head - 1) * width, name = `${at.layer}.self_attention.query_projection`;
-        return [said(`The first number of the query of “${at.word}” is a dot product of ${engine.size} numbers: the normed word times a row of weights, plus ${signed(engine.tensors[`${name}.bias`][first])}.`),
+        return [said(`The first number of the query of “${at.word}” is a dot product of ${engine.size} numbers: the normed word times a row of weights, plus a bias of ${signed(engine.tensors[`${name}.bias`][first])}.`),
           products(["word", "weight"], at.here.x, engine.tensors[`${name}.weight`][first])];
       } },
     { id: "scores", title: "Scores", told: (at) => `The query of “${at.word}” meets the key of each word. Their dot product says how well they fit.`,
       row: (at) => asked(at, "score", (place) => shaded(at.scores[place] - Math.min(...at.scores), Math.max(...at.scores) - Math.min(...at.scores), signed(at.scores[place], 1))),
       deep: (at) => [said(`“${at.word}” asks “${at.key}”. Press another score to see its dot product.`), ...scored(at.here, state.asks)] },
-    { id: "softmax", title: "Softmax", told: () => "Softmax turns the scores into weights. They are positive, and their sum is 1.",
+    { id: "softmax", title: "Softmax", told: () => "Softmax turns the scores into weights. None is negative, and their sum is 1.",
       row: (at) => asked(at, "weight", (place) => shaded(at.weights[place], 1, share(at.weights[place]))),
       deep: (at) => {
         const raised = at.scores.map(Math.exp), total = sum(raised);
@@ -169,38 +171,38 @@ function start(model, el, spec) {
           ...at.words.map((word, i) => [word, at.weights[i].toFixed(3), signed(at.values[i][0]), signed(at.weights[i] * at.values[i][0])]), ["sum", "", "", signed(mean[0])]])];
       } },
     { id: "heads", title: "Heads side by side", told: (at) => `${spec.heads} heads look at the same time, each with its own weights. Here is where each looks from “${at.word}”.`,
-      off: { off: (at) => heads(`${at.layer}.self_attention`) },
+      off: { off: () => everywhere("encoder", "self_attention").flatMap(heads) },
       row: (at) => make("div", {}, ...at.here.weights.map((weights, head) => row(at.words, "asks", `head ${head + 1}`,
         (place) => shaded(weights[place], 1, share(weights[place]), head), (place) => ({ asks: place, head: head + 1 })))),
       deep: (at) => [said(`The heads' means, ${spec.heads} times ${width} numbers, stand side by side. One matrix mixes them. For “${at.word}” it gives:`),
         tile(at.here.output), make("div", { role: "group", "aria-label": "switch off a head" }, "switch off: ", ...heads(`${at.layer}.self_attention`).map((name, head) =>
           make("button", { type: "button", "data-key": name, "aria-pressed": String(state.off.includes(name)), onclick: () => change({ off: flipped(state.off, [name]) }) }, `head ${head + 1}`)))] },
-    { id: "residual", title: "Residual stream and norm", told: () => "What attention found is added to what was there. So a word keeps what it was. The norm comes before each part.",
+    { id: "residual", title: "Residual stream and norm", told: () => "What attention found is added to what was there. So a word keeps what it was. Before the next part, a norm brings all vectors to one scale.",
       off: { without: "residuals" }, row: (at) => read(at, "after attention", tiles(at.added.map(({ after }) => after))),
       deep: (at) => {
         const { before, after } = at.added[state.reads], mean = sum(after) / after.length;
         const spread = Math.sqrt(sum(after.map((value) => (value - mean) ** 2)) / after.length);
         return [sums(["before", "attention", "after"], before, at.here.output, after),
-          said(`The norm then takes off the mean, ${signed(mean)}, and divides by the spread, ${spread.toFixed(2)}.`)];
+          said(`The norm then takes off the mean, ${signed(mean)}, and divides by the spread, ${spread.toFixed(2)}. A learnt gain and offset follow.`)];
       } },
     { id: "feed", title: "Feed-forward", told: (at) => `Each word goes through two matrices by itself. Between them are ${at.fed[0].inner.length} units, of which only those above zero count.`,
-      off: { off: (at) => [`${at.layer}.feed_forward`] },
-      row: (at) => make("div", {}, read(at, "units above zero", tiles(at.fed.map(({ inner }) => inner.map((value) => Math.max(0, value))))),
-        read(at, "after feed-forward", tiles(at.passed.map(({ after }) => after)))),
+      off: { off: () => everywhere("encoder", "feed_forward") },
+      row: (at) => make("div", {}, make("small", {}, "units"), read(at, "units above zero", tiles(at.fed.map(({ inner }) => inner.map((value) => Math.max(0, value))))),
+        make("small", {}, "after both matrices"), read(at, "after feed-forward", tiles(at.passed.map(({ after }) => after)))),
       deep: (at) => {
         const { x, inner } = at.fed[state.reads], strongest = inner.indexOf(Math.max(...inner)), name = `${at.layer}.feed_forward.inner`;
         return [said(`For “${at.word}”, ${inner.filter((value) => value > 0).length} of ${inner.length} units are above zero. The strongest is unit ${strongest + 1}. Its dot product, plus ${signed(engine.tensors[`${name}.bias`][strongest])}, is ${signed(inner[strongest])}:`),
           products(["word", "weight"], x, engine.tensors[`${name}.weight`][strongest])];
       } },
-    { id: "french", title: "The French so far", told: (at) => `To write “${at.next}”, the decoder looks back at the French so far, and at nothing later.`,
-      off: { off: (at) => heads(`${at.over}.self_attention`) },
+    { id: "french", title: "The French so far", told: (at) => `The decoder begins here. To write “${at.next}”, it looks back at the French so far, and at nothing later.`,
+      off: { off: () => everywhere("decoder", "self_attention").flatMap(heads) },
       row: (at) => across(at, "looks back", ["start", ...at.french.slice(0, state.writes)], at.back.weights[state.head - 1]),
       deep: (at) => {
         const weights = at.back.weights[state.head - 1], most = weights.indexOf(Math.max(...weights));
         return [said(`Head ${state.head} looks most at “${["start", ...at.french][most]}”. The dot product:`), ...scored(at.back, most)];
       } },
-    { id: "cross", title: "Cross-attention", told: (at) => `It also looks at the English. The query is the French word's, the keys and values are the English words'.`,
-      off: { off: (at) => heads(`${at.over}.cross_attention`) },
+    { id: "cross", title: "Cross-attention", told: (at) => `It also looks at the English. The query comes from the French so far, the keys and values from the English.`,
+      off: { off: () => everywhere("decoder", "cross_attention").flatMap(heads) },
       row: (at) => row(at.words, "asks", "looks across", (place) => shaded(at.cross.weights[state.head - 1][place], 1, share(at.cross.weights[state.head - 1][place]))),
       deep: (at) => [said(`To write “${at.next}”, head ${state.head} asks “${at.key}”. Press another weight to see its dot product.`), ...scored(at.cross, state.asks)] },
     { id: "logits", title: "Logits", told: () => `Each of the ${spec.target.length} French words and signs gets a score, the logit. Softmax turns these into probabilities.`,
@@ -219,9 +221,9 @@ function start(model, el, spec) {
 
   const [examples, mark] = menu(model, "sentence", "your own sentence", (sentence) => change({ sentence }));
   const line = make("input", { type: "text", "aria-label": "English sentence", spellcheck: "false", autocomplete: "off", lang: "en",
-    onchange: () => change({ sentence: line.value.toLowerCase().trim() }) });
+    oninput: () => change({ sentence: line.value.toLowerCase() }), onblur: () => write() });
   const wrong = make("p", { class: "am-unknown", role: "alert" });
-  const top = make("div", { class: "am-top" }), stations = make("div", { class: "am-stations" });
+  const status = make("p", { role: "status" }), top = make("div", { class: "am-top" }), stations = make("div", { class: "am-stations" });
   const several = (name, what, most) => make("span", { role: "group", "aria-label": name }, `${name} `, ...Array.from({ length: most }, (_, i) =>
     make("button", { type: "button", "data-key": `${what}-${i}`, "aria-pressed": String(state[what] === i + 1), class: what === "head" ? `am-head-${i}` : "", onclick: () => change({ [what]: i + 1 }) }, i + 1)));
 
@@ -246,13 +248,15 @@ function start(model, el, spec) {
 
   function write() {
     const words = state.sentence.split(/[\s.,;:!?]+/).filter(Boolean), numbers = words.map((word) => spec.source.indexOf(word, 4));
-    const unknown = words.filter((_, i) => numbers[i] < 0);
+    const unknown = words.filter((_, i) => numbers[i] < 0), focused = document.activeElement === line;
+    // The word that is still being typed isn't wrong yet.
+    const strange = (focused && /\p{L}$/u.test(line.value) && numbers.at(-1) < 0 ? unknown.slice(0, -1) : unknown).map((word) => `“${word}”`).join(", ");
     mark(state.sentence);
-    if (document.activeElement !== line) line.value = state.sentence;
-    wrong.textContent = unknown.length ? `The model has never read ${unknown.map((word) => `“${word}”`).join(", ")}. Choose other words, or one of the sentences in the menu.`
+    if (!focused) line.value = state.sentence;
+    wrong.textContent = strange ? `The model has never read ${strange}. Choose other words, or one of the sentences in the menu.`
       : words.length > MOST ? `${MOST} words have room here, and this sentence has ${words.length}.` : words.length ? "" : "Type an English sentence, or choose one from the menu.";
     const key = JSON.stringify([words, state.off, state.without]);
-    if (wrong.textContent || run?.key === key) return;
+    if (wrong.textContent || unknown.length || run?.key === key) return;
     const began = performance.now(), choices = { ...WHOLE, off: state.off, ...Object.fromEntries(state.without.map((name) => [name, false])) };
     engine.begin([]);
     const whole = translate(engine, numbers);
@@ -268,6 +272,7 @@ function start(model, el, spec) {
     if (!run) return;
     const held = document.activeElement?.closest(".am-machine") === el && document.activeElement.dataset.key;
     const within = (place, words) => Math.min(place, words.length - 1);
+    const wished = state; // a place beyond the last word waits until there is a word again
     state = { ...state, reads: within(state.reads, run.words), asks: within(state.asks, run.words), writes: within(state.writes, run.french) };
     const at = computed();
     at.next = at.french[state.writes];
@@ -276,12 +281,14 @@ function start(model, el, spec) {
     top.replaceChildren(
       read(at, "English word", (_, word) => make("span", { lang: "en" }, word)),
       make("div", { class: "am-french", lang: "fr" }, ...row(at.french, "writes", "French word", (_, word) => word).children),
-      said(changed ? (alike ? "Parts are switched off, and the French is the same. " : `With all parts: ${run.whole.filter((word) => word !== "end").join(" ")}. `) : "Press an English word to follow it, and a French word to see it being written. ",
-        ...(changed ? [make("button", { type: "button", "data-key": "whole", onclick: () => change({ off: [], without: [] }) }, "switch all on")] : [])),
+      status,
       make("div", { class: "am-choices" }, several("layer", "layer", spec.layers), several("head", "head", spec.heads),
-        make("button", { type: "button", "data-key": "travel", "aria-pressed": String(Boolean(timer)), onclick: () => (timer ? rest() : travel()) }, timer ? "stop" : "watch it travel")));
+        make("button", { type: "button", "data-key": "travel", "aria-pressed": String(Boolean(timer)), onclick: () => (timer ? rest() : travel()) }, timer ? "stop" : "watch it travel"),
+        ...(changed ? [make("button", { type: "button", "data-key": "whole", onclick: () => change({ off: [], without: [] }) }, "switch all on")] : [])));
+    status.textContent = changed ? (alike ? "Parts are switched off, and the French is the same." : `With all parts: ${run.whole.filter((word) => word !== "end").join(" ")}.`) : "Press an English word to follow it, and a French word to see it being written.";
     stations.replaceChildren(...STATIONS.map((station, i) => shown(station, i, at)));
-    if (held) el.querySelector(`[data-key="${held}"]`)?.focus({ preventScroll: true });
+    state = wished;
+    if (held) (el.querySelector(`[data-key="${held}"]`) ?? el.querySelector("[data-key=travel]")).focus({ preventScroll: true });
   }
 
   function shown({ id, title, told, row, deep, off }, i, at) {
@@ -291,8 +298,9 @@ function start(model, el, spec) {
         make("span", {}, i + 1), make("b", {}, title)), said(told(at)), row(at));
     if (off) {
       const names = off.off?.(at), without = off.without, pressed = names ? names.every((name) => state.off.includes(name)) : state.without.includes(without);
-      section.append(make("button", { type: "button", class: "am-off", "data-key": `${id}-off`, "aria-pressed": String(pressed), "aria-label": `${title}: ${pressed ? "switched off" : "switch off"}`,
-        onclick: () => change(names ? { off: flipped(state.off, names) } : { without: flipped(state.without, [without]) }) }, pressed ? "switched off" : "switch off"));
+      const label = pressed ? "switched off" : "switch off";
+      section.append(make("button", { type: "button", class: "am-off", "data-key": `${id}-off`, "aria-pressed": String(pressed), "aria-label": `${title}: ${label}`,
+        onclick: () => change(names ? { off: flipped(state.off, names) } : { without: flipped(state.without, [without]) }) }, label));
     }
     if (open) section.append(make("div", { class: "am-deep" }, ...deep(at), ...(following ? [make("button", { type: "button", "data-key": following.id, class: "am-following", onclick: () => go(following.id) }, `next: ${following.title}`)] : [])));
     return section;

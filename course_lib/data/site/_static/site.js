@@ -168,7 +168,7 @@
     document.querySelectorAll("article mjx-container").forEach((formula) => {
       if (formula.getBoundingClientRect().right > edge) formula.classList.add("wide");
     });
-    document.querySelectorAll("article :is(pre, .table-wrapper, .output, mjx-container, .am-explorer, .am-frame, dt)").forEach((box) => {
+    document.querySelectorAll("article :is(pre, .table-wrapper, .output, .cell_output, mjx-container, .am-explorer, .am-frame, dt)").forEach((box) => {
       const scrolls = box.scrollWidth > box.clientWidth && getComputedStyle(box).overflowX !== "visible";
       box.classList.toggle("scrolls", scrolls);
       if (!scrolls) return;
