@@ -13,21 +13,21 @@ class Watched extends Transformer {
     (this.seen[name] ??= []).push(record);
   }
 
+  linear(name, x) {
+    const y = super.linear(name, x);
+    this.keep(name, { x, y });
+    return y;
+  }
+
   attend(name, x, memory, place, choices) {
     const done = super.attend(name, x, memory, place, choices);
-    this.keep(name, { x, query: this.linear(`${name}.query_projection`, x), ...memory, ...done });
+    this.keep(name, { x, query: this.seen[`${name}.query_projection`].at(-1).y, ...memory, ...done });
     return done;
   }
 
-  linear(name, x) {
-    if (name === "output") this.keep(name, x);
-    return super.linear(name, x);
-  }
-
   feed(name, x) {
-    const inner = this.linear(`${name}.inner`, x), off = this.off.includes(name), output = super.feed(name, x);
-    this.keep(name, { x, inner, output: off ? output.map(() => 0) : output });
-    return this.seen[name].at(-1).output;
+    const output = super.feed(name, x);
+    return this.off.includes(name) ? output.map(() => 0) : output;
   }
 
   around(name, x, part, choices) {
@@ -94,7 +94,6 @@ function start(model, el, spec) {
   const piece = (vector) => vector.subarray((state.head - 1) * width, state.head * width);
   const named = (word) => (word === EOS ? "end" : spec.target[word]);
   const heads = (name) => Array.from({ length: spec.heads }, (_, head) => `${name}.${head}`);
-
   const everywhere = (side, part) => Array.from({ length: spec.layers }, (_, i) => `${side}.layers.${i}.${part}`);
 
   function computed() {
@@ -104,7 +103,7 @@ function start(model, el, spec) {
     const scores = keys.map((key) => dot(queries[state.reads], key) / Math.sqrt(width)), weights = here.weights[state.head - 1];
     return {
       ...run, layer, over, own, here, queries, keys, values, scores, weights, word: words[state.reads], key: words[state.asks],
-      added: seen[`${layer}.self_attention_residual`], fed: seen[`${layer}.feed_forward`], passed: seen[`${layer}.feed_forward_residual`],
+      added: seen[`${layer}.self_attention_residual`], fed: seen[`${layer}.feed_forward.inner`], passed: seen[`${layer}.feed_forward_residual`],
       cross: seen[`${over}.cross_attention`][state.writes], back: seen[`${over}.self_attention`][state.writes],
     };
   }
@@ -126,7 +125,7 @@ function start(model, el, spec) {
     make("span", { class: `am-shade am-head-${head}`, style: `--share: ${Math.round(100 * Math.min(1, Math.max(0, value / most)))}%` }, text);
   const read = (at, name, inside) => row(at.words, "reads", name, inside);
   const asked = (at, name, inside) => row(at.words, "asks", name, inside);
-  const across = (at, name, words, weights) => make("div", { class: "am-row am-few", role: "img",
+  const across = (name, words, weights) => make("div", { class: "am-row am-few", role: "img",
     "aria-label": `${name}: ${words.map((word, place) => `${word} ${share(weights[place])}`).join(", ")}` },
     ...words.map((word, place) => make("span", { class: "am-cell" }, shaded(weights[place], 1, share(weights[place])), make("small", {}, word))));
 
@@ -154,7 +153,10 @@ function start(model, el, spec) {
           products(["word", "weight"], at.here.x, engine.tensors[`${name}.weight`][first])];
       } },
     { id: "scores", title: "Scores", told: (at) => `The query of “${at.word}” meets the key of each word. Their dot product says how well they fit.`,
-      row: (at) => asked(at, "score", (place) => shaded(at.scores[place] - Math.min(...at.scores), Math.max(...at.scores) - Math.min(...at.scores), signed(at.scores[place], 1))),
+      row: (at) => {
+        const least = Math.min(...at.scores), most = Math.max(...at.scores);
+        return asked(at, "score", (place) => shaded(at.scores[place] - least, most - least, signed(at.scores[place], 1)));
+      },
       deep: (at) => [said(`“${at.word}” asks “${at.key}”. Press another score to see its dot product.`), ...scored(at.here, state.asks)] },
     { id: "softmax", title: "Softmax", told: () => "Softmax turns the scores into weights. None is negative, and their sum is 1.",
       row: (at) => asked(at, "weight", (place) => shaded(at.weights[place], 1, share(at.weights[place]))),
@@ -164,7 +166,10 @@ function start(model, el, spec) {
           said(`Each weight is exp(s) divided by their sum, ${total.toFixed(2)}.`)];
       } },
     { id: "values", title: "Values", told: (at) => `Each word has a value, too. “${at.word}” takes the weighted mean of the values.`,
-      row: (at) => asked(at, "value", (place) => [tiles(at.values)(place), shaded(at.weights[place], 1, share(at.weights[place]))]),
+      row: (at) => {
+        const drawn = tiles(at.values);
+        return asked(at, "value", (place) => [drawn(place), shaded(at.weights[place], 1, share(at.weights[place]))]);
+      },
       deep: (at) => {
         const mean = weighted(at.weights, at.values);
         return [said("The first number of the mean:"), table(["word", "weight", "value", "product"], [
@@ -185,18 +190,18 @@ function start(model, el, spec) {
         return [sums(["before", "attention", "after"], before, at.here.output, after),
           said(`The norm then takes off the mean, ${signed(mean)}, and divides by the spread, ${spread.toFixed(2)}. A learnt gain and offset follow.`)];
       } },
-    { id: "feed", title: "Feed-forward", told: (at) => `Each word goes through two matrices by itself. Between them are ${at.fed[0].inner.length} units, of which only those above zero count.`,
+    { id: "feed", title: "Feed-forward", told: (at) => `Each word goes through two matrices by itself. Between them are ${at.fed[0].y.length} units, of which only those above zero count.`,
       off: { off: () => everywhere("encoder", "feed_forward") },
-      row: (at) => make("div", {}, make("small", {}, "units"), read(at, "units above zero", tiles(at.fed.map(({ inner }) => inner.map((value) => Math.max(0, value))))),
+      row: (at) => make("div", {}, make("small", {}, "units"), read(at, "units above zero", tiles(at.fed.map(({ y }) => y.map((value) => Math.max(0, value))))),
         make("small", {}, "after both matrices"), read(at, "after feed-forward", tiles(at.passed.map(({ after }) => after)))),
       deep: (at) => {
-        const { x, inner } = at.fed[state.reads], strongest = inner.indexOf(Math.max(...inner)), name = `${at.layer}.feed_forward.inner`;
+        const { x, y: inner } = at.fed[state.reads], strongest = inner.indexOf(Math.max(...inner)), name = `${at.layer}.feed_forward.inner`;
         return [said(`For “${at.word}”, ${inner.filter((value) => value > 0).length} of ${inner.length} units are above zero. The strongest is unit ${strongest + 1}. Its dot product, plus ${signed(engine.tensors[`${name}.bias`][strongest])}, is ${signed(inner[strongest])}:`),
           products(["word", "weight"], x, engine.tensors[`${name}.weight`][strongest])];
       } },
     { id: "french", title: "The French so far", told: (at) => `The decoder begins here. To write “${at.next}”, it looks back at the French so far, and at nothing later.`,
       off: { off: () => everywhere("decoder", "self_attention").flatMap(heads) },
-      row: (at) => across(at, "looks back", ["start", ...at.french.slice(0, state.writes)], at.back.weights[state.head - 1]),
+      row: (at) => across("looks back", ["start", ...at.french.slice(0, state.writes)], at.back.weights[state.head - 1]),
       deep: (at) => {
         const weights = at.back.weights[state.head - 1], most = weights.indexOf(Math.max(...weights));
         return [said(`Head ${state.head} looks most at “${["start", ...at.french][most]}”. The dot product:`), ...scored(at.back, most)];
@@ -209,7 +214,7 @@ function start(model, el, spec) {
       row: (at) => make("ol", { class: "am-bars" }, ...at.best.slice(0, 5).map(([p, word]) =>
         make("li", {}, make("span", {}, named(word)), shaded(p, 1, p.toFixed(3), 0)))),
       deep: (at) => {
-        const best = at.best[0][1], last = at.seen.output[state.writes];
+        const best = at.best[0][1], last = at.seen.output[state.writes].x;
         return [table(["word", "logit", "probability"], at.best.slice(0, FEW).map(([p, word]) => [named(word), signed(at.logits[state.writes][word]), p.toFixed(4)])),
           said(`The logit of “${at.next}” is a dot product, plus ${signed(engine.tensors["output.bias"][best])}:`), products(["state", "weight"], last, engine.tensors["output.weight"][best])];
       } },
@@ -260,9 +265,10 @@ function start(model, el, spec) {
     const began = performance.now(), choices = { ...WHOLE, off: state.off, ...Object.fromEntries(state.without.map((name) => [name, false])) };
     engine.begin([]);
     const whole = translate(engine, numbers);
-    if (state.off.length + state.without.length) engine.begin(state.off);
-    const done = state.off.length + state.without.length ? translate(engine, numbers, choices) : whole;
-    run = { key, words, numbers, logits: done.logits, french: done.words.map(named), whole: whole.words.map(named), seen: engine.seen,
+    const changed = state.off.length + state.without.length > 0;
+    if (changed) engine.begin(state.off);
+    const done = changed ? translate(engine, numbers, choices) : whole;
+    run = { key, words, changed, numbers, logits: done.logits, french: done.words.map(named), whole: whole.words.map(named), seen: engine.seen,
       embedded: numbers.map((word, place) => engine.embed("source_embedding", word, place, choices)) };
     el.dataset.milliseconds = (performance.now() - began).toFixed(1);
   }
@@ -277,7 +283,7 @@ function start(model, el, spec) {
     const at = computed();
     at.next = at.french[state.writes];
     at.best = softmax(at.logits[state.writes]).map((p, word) => [p, word]).sort(([a], [b]) => b - a);
-    const alike = String(run.french) === String(run.whole), changed = state.off.length + state.without.length;
+    const alike = String(run.french) === String(run.whole), { changed } = run;
     top.replaceChildren(
       read(at, "English word", (_, word) => make("span", { lang: "en" }, word)),
       make("div", { class: "am-french", lang: "fr" }, ...row(at.french, "writes", "French word", (_, word) => word).children),
@@ -297,7 +303,7 @@ function start(model, el, spec) {
       make("button", { type: "button", class: "am-title", "data-key": id, "aria-expanded": String(open), onclick: () => change({ open: open ? "" : id }) },
         make("span", {}, i + 1), make("b", {}, title)), said(told(at)), row(at));
     if (off) {
-      const names = off.off?.(at), without = off.without, pressed = names ? names.every((name) => state.off.includes(name)) : state.without.includes(without);
+      const names = off.off?.(), without = off.without, pressed = names ? names.every((name) => state.off.includes(name)) : state.without.includes(without);
       const label = pressed ? "switched off" : "switch off";
       section.append(make("button", { type: "button", class: "am-off", "data-key": `${id}-off`, "aria-pressed": String(pressed), "aria-label": `${title}: ${label}`,
         onclick: () => change(names ? { off: flipped(state.off, names) } : { without: flipped(state.without, [without]) }) }, label));
