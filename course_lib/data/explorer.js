@@ -103,6 +103,7 @@ function render({ model, el }) {
   keepKeys(el);
   draw();
   new ResizeObserver(reserve).observe(box); // which is as wide as the frame
+  el.addEventListener("resize", reserve); // a deck tries sizes and measures each at once
 }
 
 export default { render };

@@ -21,6 +21,7 @@ GO = """(number) => {
   slide.focus();
   return {place: `#/${h}/${v || 0}`, title: slide.innerText.trim().split("\\n")[0].slice(0, 40)};
 }"""
+GLIDING = "() => document.getAnimations().filter(({effect}) => effect.target.closest('svg')).length"
 PLACE = "() => { const {h, v} = Reveal.getIndices(); return `#/${h}/${v || 0}`; }"
 DRAWN = """() => [...document.querySelectorAll("script[type$='widget-view+json']")].every(
   (view) => view.parentNode.querySelector(".am-explorer, .am-prediction"))"""
@@ -68,6 +69,8 @@ def test_every_slide_is_filled_fits_is_typeset_and_can_be_read_from_the_last_row
         root = page.evaluate_handle("Reveal.getCurrentSlide()")
         judged = judges.overflow, judges.unfilled, judges.untypeset, judges.unreadable
         found = [fault for judge in judged for fault in judge(page, root)]
+        if gliding := page.evaluate(GLIDING):
+            found.append(f"{gliding} parts of its drawing are still on their way")
         pictures.append(page.screenshot(type="jpeg"))
         if found:
             (shots / f"deck-{name}-{number:03d}.jpg").write_bytes(pictures[-1])

@@ -10,7 +10,6 @@ function grow() {
   const slide = Reveal.getCurrentSlide();
   const widgets = [...slide.querySelectorAll("script[type$='view+json']")];
   if (slide.dataset.grown || !widgets.every(({ parentNode }) => parentNode.querySelector(".am-explorer, .am-prediction"))) return;
-  slide.dataset.grown = true;
   const free = () => {
     const bottoms = [...slide.children].map((part) => part.getBoundingClientRect().bottom);
     return END - (Math.max(...bottoms) - slide.getBoundingClientRect().top) / Reveal.getScale();
@@ -35,8 +34,7 @@ function grow() {
   const explorer = slide.querySelector(".am-explorer:not(.am-in-page)"), images = slide.querySelectorAll("img");
   if (explorer) {
     const fits = () => {
-      // Its own scripts then reserve the room of its tallest frame.
-      explorer.querySelector("[data-control]")?.dispatchEvent(new Event("input"));
+      explorer.dispatchEvent(new Event("resize")); // it reserves the room of its tallest frame
       return free() >= 0 && [explorer, ...explorer.querySelectorAll(".am-frame")].every((box) => box.scrollWidth <= box.clientWidth + 1);
     };
     largest("--am-zoom", 1, 2.2, fits); // first the drawing, then its words
@@ -55,6 +53,7 @@ function grow() {
     largest("--am-words", measured ? 0.94 : 1, most, () => free() >= 0 && !cut());
   }
   if (!slide.querySelector(".am-in-page")) set("--am-free", `${Math.max(0, free())}px`);
+  slide.dataset.grown = true;
 }
 Reveal.on("ready", grow);
 Reveal.on("slidechanged", grow);
