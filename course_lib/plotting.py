@@ -29,6 +29,7 @@ DPI = 96
 LEAST = 11  # pixels that letters need on a phone
 FONTS = "'DejaVu Sans', Verdana, sans-serif"  # in vector graphics; Verdana's letters are as wide
 VECTOR = "application/vnd.attention-measured.figure+gzip"  # of an SVG, for the site and the decks
+ON_DATA = "on-data"  # the name, in the SVG, of what is drawn on a heatmap: its colours belong to those of the data
 STYLE = {
     "figure.figsize": (7.5, 4.2),
     "figure.constrained_layout.use": True,
@@ -57,8 +58,7 @@ def show(fig: Figure, alt: str) -> None:
     """Displays the figure with its alternative text `alt`, which describes it in words, and closes it.
 
     The picture's metadata keep the text, the height of the smallest letters in pixels, the width at which these have
-    11 pixels, and the number of the curves' marks under a legend. A figure of lines, bars and words is kept as vector
-    graphics, too.
+    11 pixels, and the number of the curves' marks under a legend. The figure is kept as vector graphics, too.
 
     Raises ValueError if `alt` is empty.
     """
@@ -69,17 +69,14 @@ def show(fig: Figure, alt: str) -> None:
     covered = sum(_covered(ax) for ax in fig.axes)
     sizes = [text.get_fontsize() for text in fig.findobj(Text) if text.get_visible() and text.get_text().strip()]
     letters = min(sizes, default=0) * DPI / 72
-    # With inverted colours, a curve is still the same curve, but large values in a heatmap would look small.
-    turns = not any(ax.images for ax in fig.axes)
-    vector = {VECTOR: _vector(fig)} if turns else {}
+    vector = _vector(fig)
     plt.close(fig)
     # A palette of 256 colours is enough for a plot, and the file has a third of the bytes.
     with Image.open(drawn) as image:
         image.convert("RGB").quantize(256, dither=Image.Dither.NONE).save(picture, "png", optimize=True)
-    data = {"image/png": base64.b64encode(picture.getvalue()).decode(), "text/plain": alt, **vector}
+    data = {"image/png": base64.b64encode(picture.getvalue()).decode(), "text/plain": alt, VECTOR: vector}
     about = {
         "alt": alt,
-        "invertible": turns,
         "letters": round(letters, 1),
         "narrowest": round(fig.get_figwidth() * DPI * LEAST / letters) if letters else 0,
         "covered": covered,
@@ -89,9 +86,16 @@ def show(fig: Figure, alt: str) -> None:
 
 def _vector(fig: Figure) -> str:
     """The figure as SVG. Gzipped, it has a third of the PNG's bytes instead of twice as many."""
+    for ax in fig.axes:
+        for image in ax.images:
+            image.set_interpolation("none")  # a square for each number, whatever the size
+        for artist in (*ax.texts, *ax.lines, *ax.patches) if ax.images else ():
+            if ax.bbox.overlaps(artist.get_window_extent()):
+                artist.set_gid(ON_DATA)
     drawn = io.BytesIO()
-    fig.savefig(drawn, format="svg", metadata={"Date": None})
+    fig.savefig(drawn, format="svg", dpi=DPI, metadata={"Date": None})
     svg = re.sub('font-family: [^;"]*', f"font-family: {FONTS}", drawn.getvalue().decode())
+    svg = re.sub(' (?:d|x|y)="[^"]*"', lambda places: re.sub(r"(\.\d\d)\d+", r"\1", places[0]), svg)
     return base64.b64encode(gzip.compress(svg.encode(), mtime=0)).decode()
 
 

@@ -28,16 +28,6 @@ def test_a_figure_is_shown_with_its_alt_text_and_closed(shown):
     assert not plotting.plt.fignum_exists(fig.number)
 
 
-def test_a_figure_says_whether_its_colours_may_be_turned_round(shown):
-    curve, ax = plotting.figure()
-    ax.plot([0, 1])
-    heatmap, ax = plotting.figure()
-    plotting.draw_heatmap(ax, np.eye(2), ["a", "b"], ["a", "b"], label="weight")
-    for fig in (curve, heatmap):
-        plotting.show(fig, "What is to be seen.")
-    assert [options["metadata"]["image/png"]["invertible"] for _, options in shown] == [True, False]
-
-
 def test_a_figure_of_lines_and_words_is_vector_graphics_with_letters_and_the_same_in_each_run(shown):
     for _ in range(2):
         fig, ax = plotting.figure()
@@ -61,12 +51,19 @@ def test_a_figure_says_at_which_width_its_smallest_letters_can_be_read(shown):
     assert [options["metadata"]["image/png"]["narrowest"] for _, options in shown] == [960, 480]
 
 
-def test_a_heatmap_is_no_vector_graphics(shown):
-    fig, ax = plotting.figure()
-    plotting.draw_heatmap(ax, np.eye(2), ["a", "b"], ["a", "b"])
+def test_a_heatmap_is_vector_graphics_with_a_pixel_for_each_number_and_its_own_colours_for_what_is_on_it(shown):
+    fig, (left, right) = plotting.figure(1, 2)
+    pair = toy_french.RECURRING["the black cat"]
+    plotting.draw_heatmap(left, np.eye(3), pair.target, pair.source, written="{:.1f}".format, gold=pair)
+    left.text(1, -0.8, "above it")
+    right.plot([0, 1])
+    right.text(0.5, 0.5, "beside a line")
     plotting.show(fig, "A diagonal.")
-    ((data, _),) = shown
-    assert plotting.svg(data) is None
+    drawing = plotting.svg(shown[0][0])
+    (image,) = re.findall("<image [^>]*>", drawing)
+    assert 'width="3" height="3"' in image and "pixelated" in image
+    kept = re.findall(rf'<g id="{plotting.ON_DATA}">\s*<(\w+)', drawing)
+    assert (kept.count("text"), kept.count("path"), len(kept)) == (9, 3, 12)
 
 
 def test_marks_under_a_legend_are_counted(shown):

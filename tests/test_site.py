@@ -1,6 +1,7 @@
 """The site: what its pages are made from, and that nothing on them leads nowhere."""
 
 import re
+import runpy
 import shutil
 
 import jaxtyping
@@ -12,11 +13,12 @@ from markdown_it import MarkdownIt
 from matplotlib.patches import Rectangle
 from PIL import Image
 from test_notebooks import A_MACHINE
+from test_plotting import luminance
 
 from course_lib import LAYERS, claims, glossary, plotting
 from course_lib import __main__ as front_door
 from course_lib.files import DATA, ROOT
-from course_lib.tools import cards, lessons, site
+from course_lib.tools import cards, lessons, site, slides
 from course_lib.tools.lessons import WIDGET_VIEW
 
 NAMES = [path.stem for path in lessons.find()]
@@ -133,45 +135,77 @@ def test_a_lesson_begins_with_its_question_an_explorer_and_its_links(source, nam
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_every_picture_says_what_is_to_be_seen(source, name):
-    pictures = 0
-    for cell in read(source, name).cells:
-        for picture in site.pictures(cell):
-            assert cell.metadata["mystnb"]["image"]["alt"] == picture["alt"] and len(picture["alt"].split()) > 9
-            pictures += 1
-    assert pictures > 3
+    outputs = [output for cell in read(source, name).cells for output in cell.get("outputs", [])]
+    shown = "".join(output.get("data", {}).get("text/html", "") for output in outputs)
+    texts = re.findall(r'class="figure"[^>]* (?:aria-label|alt)="(.+?)"', shown)
+    assert len(texts) == sum(len(slides.figures(cell)) for cell in the_original(name).cells) > 3
+    assert all(len(text.split()) > 9 for text in texts)
 
 
-def test_a_curve_is_turned_round_in_the_dark_and_as_wide_on_a_phone_as_its_letters_need():
-    told = [
-        {"alt": "a", "invertible": True, "narrowest": 501},
-        {"alt": "a", "invertible": False, "narrowest": 300},
-        {"alt": "a"},
+@pytest.fixture
+def dressed(monkeypatch):
+    """The parts of a page that two figures become."""
+    outputs = []
+
+    def keep(data, metadata, raw):
+        outputs.append(nbformat.v4.new_output("display_data", data, metadata=metadata))
+
+    monkeypatch.setattr(plotting, "display", keep)
+    for _ in range(2):
+        fig, ax = plotting.figure()
+        ax.plot([0, 1], "o-", label="rises")
+        ax.legend(fontsize=8.25)
+        plotting.show(fig, 'It "rises".')
+    site.dress(nbformat.v4.new_code_cell("", outputs=outputs), "cell-01-a")
+    assert [output.data.keys() for output in outputs] == [{"text/html"}] * 2
+    return [output.data["text/html"] for output in outputs]
+
+
+def test_a_figure_is_part_of_its_page_with_its_text_and_as_wide_as_its_letters_need(dressed):
+    tag = re.match("<svg [^>]*>", dressed[0])[0]
+    assert 'role="img" aria-label="It &quot;rises&quot;."' in tag and 'style="--needs: 720px"' in tag
+    assert "<style" not in dressed[0], "it would hold for the whole page"
+
+
+def test_the_parts_of_two_figures_are_not_mixed_up(dressed):
+    names = [re.findall(' id="([^"]+)"', figure) for figure in dressed]
+    assert names[0] and len({*names[0], *names[1]}) == len(names[0]) + len(names[1])
+    for figure, own in zip(dressed, names, strict=True):
+        assert {*re.findall(r'(?:url\(|href=")#([^)"]+)', figure)} == {*own}
+
+
+DARK = {"var(--color-background-primary)": "#131416", "var(--color-foreground-primary)": "#cfd0d0"}  # Furo's
+
+
+def contrast(one, other):
+    darker, brighter = sorted(map(luminance, (one, other)))
+    return (brighter + 0.05) / (darker + 0.05)
+
+
+def test_in_the_dark_lines_stand_out_from_the_page_and_words_from_what_is_pale(dressed):
+    assert "fill: var(--drawn-0072b2, #0072b2)" in dressed[0] and not re.search(r"[^,] #[0-9a-f]{6}", dressed[0])
+    becomes = runpy.run_path(DATA / "site" / "conf.py")["html_theme_options"]["dark_css_variables"]
+    paper, ink = DARK.values()
+    drawings = [
+        plotting.svg(figure.data)
+        for name in NAMES
+        for cell in the_original(name).cells
+        for figure in slides.figures(cell)
     ]
-    classes = []
-    for metadata in told:
-        output = nbformat.v4.new_output("display_data", {"image/png": "iVBO"}, metadata={"image/png": metadata})
-        site.dress(cell := nbformat.v4.new_code_cell("", outputs=[output]))
-        classes.append(cell.metadata["mystnb"]["image"]["classes"])
-    assert classes == ["invertible wide-6", "dimmable", "dimmable"]
-
-
-def test_a_figure_is_drawn_as_vector_graphics_where_the_lesson_has_them(monkeypatch):
-    shown = []
-    monkeypatch.setattr(plotting, "display", lambda data, metadata, raw: shown.append((data, metadata)))
-    plotting.show(plotting.figure()[0], "a figure")
-    ((data, metadata),) = shown
-    drawn, other = (
-        nbformat.v4.new_output("display_data", each, metadata=metadata) for each in (data, {"image/png": "iVBO"})
-    )
-    site.dress(nbformat.v4.new_code_cell("", outputs=[drawn, other]))
-    assert drawn.data["image/svg+xml"].startswith("<?xml") and plotting.VECTOR not in drawn.data
-    assert other.data.keys() == {"image/png"}
+    used = set(plotting.COLOURS).union(*(re.findall(r"#[0-9a-f]{6}\b", drawing) for drawing in filter(None, drawings)))
+    for colour in used:
+        there = becomes.get(f"drawn-{colour[1:]}", colour)
+        there = DARK.get(there, there)
+        if contrast(colour, "#ffffff") < 1.5:
+            assert contrast(there, ink) > 4.5, colour
+        else:
+            assert contrast(there, paper) > (4.5 if colour in plotting.COLOURS else 3), colour
 
 
 def test_a_picture_that_says_nothing_is_refused():
     output = nbformat.v4.new_output("display_data", {"image/png": "iVBO"})
     with pytest.raises(KeyError):
-        site.dress(nbformat.v4.new_code_cell("", outputs=[output]))
+        site.dress(nbformat.v4.new_code_cell("", outputs=[output]), "cell-01-a")
 
 
 @pytest.mark.slow
@@ -236,8 +270,7 @@ def test_the_first_page_has_every_lesson_with_its_picture(source):
     page = (source / "index.md").read_text(encoding="utf-8")
     for name in NAMES:
         assert page.count(f"](notebooks/{name}.ipynb)\n") == 1 and f" <notebooks/{name}>" in page
-        (alt,) = re.findall(rf"{{image}} notebooks/images/{name}\.png\n:alt: (.+)", page)
-        assert len(alt.split()) > 9 and (source / "notebooks" / "images" / f"{name}.png").stat().st_size > 5000
+    assert page.count('class="figure"') == len(NAMES)
     in_order = ["notebooks/06", "exercises/index>", "glossary/index>", "claims>", "LECTURERS>", "INSTRUCTORS>", "api/"]
     places = [page.rindex(entry) for entry in in_order]
     assert places == sorted(places)
@@ -520,8 +553,8 @@ def test_no_page_speaks_of_the_machine_that_made_it(built_site):
 @pytest.mark.notebook
 def test_every_picture_on_the_site_has_a_text(built_site):
     for file in (built_site / "notebooks").glob("*.html"):
-        tags = re.findall(r"<img\b[^>]*>", file.read_text(encoding="utf-8"))
-        assert [tag for tag in tags if not re.search(r'alt="[^"]', tag)] == []
+        tags = re.findall(r'<img\b[^>]*>|<svg\b[^>]* role="img"[^>]*>', file.read_text(encoding="utf-8"))
+        assert [tag for tag in tags if not re.search(r'(alt|aria-label)="[^"]', tag)] == []
 
 
 @pytest.mark.notebook

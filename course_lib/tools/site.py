@@ -6,7 +6,6 @@ Sphinx builds it from a folder of copies, whose links are adapted to the site.
 import functools
 import html
 import json
-import math
 import os
 import re
 import shutil
@@ -182,7 +181,7 @@ def lesson(notebook, file):
             cells.append(nbformat.v4.new_markdown_cell(FOLDED_TOPIC))
         if cell.cell_type == "code":
             cells.append(nbformat.v4.new_markdown_cell(f"({anchor(file, cell.id)})="))
-            dress(cell)
+            dress(cell, anchor(file, cell.id))
         if lessons.slide_type(cell) != "notes":
             cells.append(cell)
         if at + 1 == ends:
@@ -212,7 +211,7 @@ def answers(notebook):
             continue
         if cell.id in asked.values():
             figure = None
-        if figure is None and any(pictures(cell)):
+        if figure is None and slides.figures(cell):
             figure = at
         vote = asked.get(cell.id, vote)
         if at >= end and (cell.id in asked or (vote and claims.boxes({"cells": [cell]}))):
@@ -250,14 +249,12 @@ def open_with_explorer(notebook, beside):
     notebook.cells.insert(first + 1, nbformat.v4.new_markdown_cell(f"{SWITCH}\n\n{beside}"))
 
 
-def dress(cell):
-    """Folds a cell's code and prints, draws vector graphics, tells their alt texts, and removes what can't be shown."""
-    for picture in pictures(cell):
-        cell.metadata["mystnb"] = {"image": {"alt": picture["alt"], "classes": look(picture)}}
-    for output in cell.outputs:
-        if drawing := plotting.svg(output.get("data", {})):
-            output.data["image/svg+xml"] = drawing  # MyST-NB prefers it
-        for record in (claims.MIME, trained.MIME, plotting.VECTOR):
+def dress(cell, name):
+    """Folds a cell's code and prints, draws its figures into the page, and removes what can't be shown."""
+    for number, output in enumerate(cell.outputs):
+        if "image/png" in output.get("data", {}):
+            output.data = nbformat.NotebookNode({"text/html": drawn(output, f"{name}-{number}")})
+        for record in (claims.MIME, trained.MIME):
             output.get("data", {}).pop(record, None)
         if "text/html" in output.get("data", {}):  # what a vote is compared with
             output.data["text/html"] = output.data["text/html"].replace("<p>Measured:", '<p class="measured">Measured:')
@@ -282,17 +279,22 @@ def exercises(notebook):
     return notebook
 
 
-def pictures(cell):
-    """Yields the metadata of each picture in a cell's outputs, with its alt text."""
-    for output in cell.get("outputs", []):
-        if "image/png" in output.get("data", {}):
-            yield {"invertible": False, **output.metadata["image/png"]}
+def drawn(figure, name):
+    """Returns a figure as part of a page: in the page's colours, by light and in the dark, and as wide as it needs.
 
-
-def look(picture):
-    """Returns a picture's classes: what it does in the dark, and its hundreds of pixels if a phone has fewer."""
-    dark, wide = "invertible" if picture["invertible"] else "dimmable", math.ceil(picture.get("narrowest", 0) / 100)
-    return f"{dark} wide-{wide}" if wide > 3 else dark
+    `name` begins the ids of its parts, which are unique on a page.
+    """
+    about, svg = figure.metadata["image/png"], plotting.svg(figure.data)
+    if svg is None:  # saved before heatmaps were vector graphics
+        source = f"data:image/png;base64,{figure.data['image/png']}"
+        return f'<img class="figure" alt="{html.escape(about["alt"])}" src="{source}">'
+    body = re.search(r"<svg[^>]* width=.*", svg, re.DOTALL)[0]
+    body = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", body, flags=re.DOTALL)
+    body = body.replace(f'id="{plotting.ON_DATA}"', f'class="{plotting.ON_DATA}"')
+    body = re.sub(r"#([0-9a-f]{6})\b", r"var(--drawn-\1, #\1)", re.sub(r' id="[a-zA-Z][\w.]*_\d+"', "", body))
+    body = re.sub(r'( id="|href="#|url\(#)', rf"\g<1>{name}-", body)
+    told = f'role="img" aria-label="{html.escape(about["alt"])}" style="--needs: {about["narrowest"]}px"'
+    return body.replace("<svg", f'<svg class="figure" {told}', 1)
 
 
 def slug(title):
@@ -336,11 +338,10 @@ def about(number, title, stem, computed):
 
 
 def main_picture(stem):
-    """Returns the alt text of the lesson's main figure, and its class for dark mode."""
+    """Returns the lesson's main figure as part of a page."""
     cells = nbformat.read(lessons.NOTEBOOKS / f"{stem}.ipynb", as_version=4).cells
     (cell,) = [cell for cell in cells if "main-figure" in cell.metadata.get("tags", [])]
-    picture = next(pictures(cell))
-    return {"alt": picture["alt"], "look": look(picture)}
+    return drawn(slides.figures(cell)[0], stem)
 
 
 def story():

@@ -139,7 +139,7 @@ def test_what_cannot_be_read_in_the_dark_is_seen(page, address):
 
 
 DAMAGE = {
-    "image-alt": "document.querySelector('article img[src$=png]').removeAttribute('alt')",
+    "svg-img-alt": "document.querySelector('.figure').removeAttribute('aria-label')",
     "color-contrast": "document.querySelector('article h1').style.color = '#ccc'",
     "label": "document.querySelector('.am-controls input').removeAttribute('aria-label')",
 }
@@ -284,6 +284,20 @@ def test_a_page_keeps_its_layout_while_it_is_loaded(page, address, name, size):
     assert page.evaluate("shifted") <= 0.05
 
 
+@pytest.mark.parametrize("lesson", sweep([path.stem for path in lessons.find()], "05_transformer_built"))
+def test_the_words_of_a_figure_can_be_read_on_a_phone_and_what_scrolls_is_reached_by_keys(page, address, lesson):
+    page.set_viewport_size({"width": 390, "height": 844})
+    visit(page, address, f"notebooks/{lesson}.html", whole=True)
+    page.evaluate(TWO_FRAMES)
+    sizes = page.locator(".figure text:not(:has(tspan))").evaluate_all(
+        "(texts) => texts.map((text) => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a)"
+    )
+    assert len(sizes) > 50 and min(size for size in sizes if size > 0) > 10.9
+    kept = """(figures) => figures.map((figure) => figure.closest(".output")).filter((box) => box.clientWidth)
+      .map((box) => box.scrollWidth <= box.clientWidth || box.tabIndex === 0 && box.classList.contains("scrolls"))"""
+    assert set(page.locator(".figure").evaluate_all(kept)) == {True}
+
+
 @FROM_A_FOLDER
 def test_an_explorer_lives_without_a_kernel(page, address, built_site, served, shoot):
     visit(page, address if served else built_site.as_uri(), "notebooks/01_rnn_bottleneck.html")
@@ -355,7 +369,7 @@ def test_a_finger_opens_no_card(browser, address):
 
 def test_the_first_page_shows_the_lessons(page, address, shoot, show):
     visit(page, address, "index.html")
-    assert page.locator("#lessons img").count() == len(LESSONS)
+    assert page.locator("#lessons .figure").count() == len(LESSONS)
     page.wait_for_function("document.querySelector('.am-word') && !document.querySelector('.am-writing')")
     shoot(page, "site-home")
     show(page, "site_home")
@@ -568,7 +582,7 @@ def test_folds_open_without_scripts(browser, address):
     page.goto(f"{address}/{LESSON}")
     assert not page.locator(".view button").is_visible()
     page.locator(f"{ANSWER} > summary").first.click()
-    assert page.locator(f"{ANSWER} img").first.is_visible()
+    assert page.locator(f"{ANSWER} .figure").first.is_visible()
     context.close()
 
 

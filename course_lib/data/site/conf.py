@@ -48,21 +48,33 @@ html_theme_options = {
     "light_css_variables": {
         "color-brand-primary": "#0067a3",
         "color-brand-content": "#0067a3",
-        "inverted": "none",
-        "dimmed": "none",
         "arc": "#0072b2",
         "right": "#00795a",
         "wrong": "#b3261e",
     },
-    # White becomes the page's dark; of what cannot be turned round every colour keeps its contrast to the others.
     "dark_css_variables": {
         "color-brand-primary": "#74bbee",
         "color-brand-content": "#74bbee",
-        "inverted": "invert(0.93) hue-rotate(180deg)",
-        "dimmed": "brightness(0.75)",
         "arc": "#56b4e9",
         "right": "#3fc79a",
         "wrong": "#ff8a73",
+        # What the colours of figures become: paper, ink, the blue that would be too dark, greys, and tints.
+        "drawn-ffffff": "var(--color-background-primary)",
+        "drawn-000000": "var(--color-foreground-primary)",
+        "drawn-0072b2": "#2e95dd",
+        "drawn-333333": "#c4c5c6",
+        "drawn-555555": "#a4a6a8",
+        "drawn-777777": "#8a8c8f",
+        "drawn-999999": "#75777a",
+        "drawn-bbbbbb": "#65676b",
+        "drawn-cccccc": "#606266",
+        "drawn-d3d3d3": "#4b4d51",
+        "drawn-dddddd": "#3d4044",
+        "drawn-e4e4e4": "#34373b",
+        "drawn-f2dcea": "#4a2c40",
+        "drawn-cfe6f5": "#16384d",
+        "drawn-fbd9bd": "#54310f",
+        "drawn-cfeadf": "#173f31",
     },
 }
 
