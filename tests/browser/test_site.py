@@ -139,7 +139,7 @@ def test_what_cannot_be_read_in_the_dark_is_seen(page, address):
 
 
 DAMAGE = {
-    "svg-img-alt": "document.querySelector('.figure').removeAttribute('aria-label')",
+    "svg-img-alt": "document.querySelector('svg.figure').removeAttribute('aria-label')",
     "color-contrast": "document.querySelector('article h1').style.color = '#ccc'",
     "label": "document.querySelector('.am-controls input').removeAttribute('aria-label')",
 }
