@@ -1,4 +1,4 @@
-"""The whole Transformer of lesson 6 in the page: thirteen stations, each open down to a dot product."""
+"""The whole Transformer of lesson 6 in the page: fourteen stations, each open down to a dot product."""
 
 from collections.abc import Sequence
 
@@ -7,12 +7,13 @@ from course_lib.widgets.translator import Translator
 
 
 class Machine(Translator):
-    """The recorded Transformer that runs in the page, with all it computes at each of thirteen stations.
+    """The recorded Transformer that runs in the page, with all it computes at each of fourteen stations.
 
     Args:
         examples: English sentences to choose from; the first is shown first.
         start: where it starts, by name: `open` (a station, such as "scores"), `layer` and `head` (from 1), `reads` and
-            `asks` (places of English words), `writes` (place of a French one), `off` and `without` (as for Translator).
+            `asks` (places of English words), `writes` (place of a French one), `off` and `without` (as for Translator),
+            `show`: "all" stations below each other, "one" for the open one alone, "shut" for boxes without names.
     Raises:
         TypeError, ValueError: as for Translator.
     """

@@ -11,12 +11,14 @@ from PIL import Image
 from running_lab import Lab, own_copy
 
 from browser.judges import Watch
-from course_lib.tools import seeds
+from course_lib.tools import seeds, web
 
 ROOT = Path(__file__).parent.parent.parent
 SCREENSHOTS = ROOT / "build" / "screenshots"
 IMAGES = ROOT / "notebooks" / "images"
 WIDE = 1000
+ALONE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>one explorer</title>
+<style>body {{ font-family: sans-serif; }}</style>{weights}{explorer}</html>"""
 NAMES = "chromium", "chromium-browser", "google-chrome"
 WITHOUT = (
     "THE BROWSER TESTS DID NOT RUN: no browser was found. Install Chromium (on Debian and Ubuntu: "
@@ -82,6 +84,42 @@ def page(browser, request):
     marked = request.node.get_closest_marker("expects")
     with watched(browser, marked.args if marked else ()) as fresh:
         yield fresh
+
+
+@pytest.fixture(scope="session")
+def beside_models(tmp_path_factory):
+    """A folder for pages, next to the models that run in them."""
+    folder = tmp_path_factory.mktemp("alone")
+    web.copy_models(folder)
+    return folder
+
+
+@pytest.fixture
+def alone(beside_models, page):
+    """Opens a page that holds nothing but a widget with a model, and waits until `there` is."""
+
+    def open_(widget, there, query="", *, weights=True, motion="reduce", **media):
+        script = f'<script src="models/{widget.name}.js"></script>' if weights else ""
+        text = ALONE.format(weights=script, explorer=widget.in_page("explorer"))
+        (beside_models / "alone.html").write_text(text, encoding="utf-8")
+        page.emulate_media(reduced_motion=motion, **media)
+        page.goto(f"{(beside_models / 'alone.html').as_uri()}{query}")
+        page.locator(there).first.wait_for()
+        return page
+
+    return open_
+
+
+@pytest.fixture
+def again(page):
+    """Opens the page's address, in which its state is soon after a reader's last click."""
+
+    def open_(there):
+        page.wait_for_timeout(400)
+        page.goto(page.url)
+        page.locator(there).first.wait_for()
+
+    return open_
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,6 @@ from sweeps import sweep
 
 from browser import judges
 from course_lib.corpus import toy_french
-from course_lib.tools import web
 from course_lib.widgets import Machine
 from course_lib.widgets.translator import MODELS
 
@@ -18,32 +17,18 @@ pytestmark = pytest.mark.browser
 SENTENCE = "the chicken did not cross the road because it was tired"
 RIGHT = "le poulet n' a pas traversé la route parce qu' il était fatigué end".split()
 AT = {"reads": 8, "asks": 6, "writes": 10}
-PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>machine</title>
-<style>body {{ font-family: sans-serif; }}</style><script src="models/trained_transformer.js"></script>
-{explorer}</html>"""
-STATIONS = "tokens position queries scores softmax values heads residual feed french cross logits word".split()
+STATIONS = "tokens position queries scores softmax values heads residual feed french cross refine logits word".split()
 NUMBERS = """(rows) => rows.map((row) => [...row.cells].map((cell) => Number(cell.textContent.replace("−", "-"))))"""
 
 
-@pytest.fixture(scope="module")
-def alone(tmp_path_factory):
-    """A page that holds nothing but the machine."""
-    folder = tmp_path_factory.mktemp("machine")
-    web.copy_models(folder)
-    text = PAGE.format(explorer=Machine([SENTENCE, "the small black cat"], AT).in_page("explorer"))
-    (folder / "machine.html").write_text(text, encoding="utf-8")
-    return folder / "machine.html"
-
-
 @pytest.fixture
-def opened(alone, page):
+def opened(alone):
     """Opens the machine in a state."""
 
-    def open_(state=(), **media):
-        page.emulate_media(reduced_motion="reduce", **media)
-        page.goto(f"{alone.as_uri()}?{'&'.join(f'{name}={quote(json.dumps(v))}' for name, v in dict(state).items())}")
-        page.locator(".am-station").first.wait_for()
-        return page
+    def open_(state=(), show="all", **media):
+        query = "&".join(f"{name}={quote(json.dumps(value))}" for name, value in dict(state).items())
+        made = Machine([SENTENCE, "the small black cat"], {**AT, "show": show})
+        return alone(made, ".am-words" if show == "shut" else ".am-top button", f"?{query}", **media)
 
     return open_
 
@@ -106,6 +91,9 @@ def test_each_station_shows_what_pytorch_computes(which, opened, by_torch):
     assert close([told[3] for told in table(page)[:6]], after.tolist())
     page = opened({**at, "open": "logits"})
     assert close(table(page)[0][1], float(logits[AT["writes"]].max()))
+    page = opened({**at, "open": "refine"})
+    units = out[f"decoder.layers.{layer - 1}.feed_forward.inner"][1][0, AT["writes"]]
+    assert close(float(page.locator(".am-deep p").inner_text().rpartition("is ")[2].rstrip(":")), float(units.max()))
 
 
 def test_every_station_opens_and_closes(opened):
@@ -126,6 +114,7 @@ SWITCHED = {
     "residual": "residuals",
     "feed": "feed-forward",
     "cross": "cross-attention",
+    "refine": "the decoder's feed-forward",
 }
 
 
@@ -162,15 +151,14 @@ def test_without_a_keyboard_trap_the_keys_go_from_station_to_station(opened):
     assert page.locator(".am-open").get_attribute("data-station") == "scores"
 
 
-def test_a_state_has_an_address(opened):
+def test_a_state_has_an_address(opened, again):
     page = opened()
     page.locator("[data-key='English word-3']").click()
-    page.locator("[data-key='layer-1']").click()
+    page.locator("[data-key='map-scores-2']").click()
     page.locator("[data-station=values] .am-title").click()
     page.locator("[data-station=position] .am-off").click()
     told = page.locator(".am-machine").inner_text()
-    page.goto(page.url)
-    page.locator(".am-station").first.wait_for()
+    again(".am-top button")
     assert page.locator(".am-machine").inner_text() == told
 
 
@@ -193,15 +181,71 @@ def test_a_sentence_is_typed_and_an_unknown_word_is_named(opened):
     assert page.locator(".am-unknown").text_content() == "" and french(page) == "le petit chat noir end".split()
 
 
-def test_it_travels_until_the_reader_does_something(opened, page):
+# Where the followed word's vector is on the map: over which station.
+UNDER = """() => {
+  const { left, top } = document.querySelector(".am-traveller").getBoundingClientRect();
+  return [...document.querySelectorAll(".am-map button")].filter((stop) => {
+    const box = stop.getBoundingClientRect();
+    return Math.abs(box.left + box.width / 2 - left) < 1 && Math.abs(box.top - top) < 1;
+  }).map((stop) => stop.dataset.key);
+}"""
+DEEPER = [f"{station}-2" for station in ("heads", "residual", "feed")]
+WRITING = [f"{station}-{layer}" for layer in (1, 2) for station in ("french", "cross", "refine")]
+ROUTE = ["tokens-0", "position-0", *(f"{station}-1" for station in STATIONS[2:9]), *DEEPER, *WRITING]
+
+
+@pytest.mark.parametrize("wide", [390, 1280])
+def test_it_travels_over_the_map_until_the_reader_does_something(wide, opened, page):
+    page.set_viewport_size({"width": wide, "height": 900})
     page.clock.install()
     opened().get_by_role("button", name="watch it travel").click()
-    for station in STATIONS[:3]:
-        assert page.locator(".am-open").get_attribute("data-station") == station
-        page.clock.run_for(5000)
-    page.get_by_role("button", name="stop").click()
+    for stop in [*ROUTE, "logits-0"]:
+        assert page.evaluate(UNDER) == [f"map-{stop}"]
+        assert page.locator("[aria-current=location]").get_attribute("data-key") == f"map-{stop}"
+        assert stop.startswith(page.locator(".am-open").get_attribute("data-station"))
+        page.clock.run_for(4000)
+    page.clock.run_for(4000)
+    assert page.get_by_role("button", name="watch it travel").is_visible()  # it has arrived
+    page.get_by_role("button", name="watch it travel").click()
+    page.locator("[data-key='English word-3']").click()
     page.clock.run_for(60_000)
-    assert page.locator(".am-open").get_attribute("data-station") == STATIONS[3]
+    assert page.locator(".am-open").get_attribute("data-station") == "tokens"
+
+
+def test_a_vector_glides_unless_the_reader_wants_calm(opened):
+    moving = "document.querySelector('.am-traveller').getAnimations().length"
+    for motion, gliding in (("reduce", 0), ("no-preference", 1)):
+        page = opened({"open": "scores"}, motion=motion)
+        page.wait_for_timeout(1000)
+        page.locator("[data-key='map-cross-1']").click()
+        assert page.evaluate(moving) == gliding
+
+
+def test_the_map_leads_to_every_station_in_every_layer(opened):
+    page = opened(show="one")
+    assert page.locator(".am-map button").count() == 2 * 7 + 2 * 3 + 4
+    for stop in page.locator(".am-map button").all():
+        stop.click()
+        _, station, layer = stop.get_attribute("data-key").split("-")
+        assert page.locator(".am-station:visible").get_attribute("data-station") == station
+        assert page.evaluate(UNDER) == [f"map-{station}-{layer}"]
+
+
+def test_stations_are_headings_below_the_page_s(opened):
+    tree = opened().locator(".am-machine").aria_snapshot()
+    headings = [line.strip(" -:") for line in tree.splitlines() if line.strip().startswith("- heading")]
+    assert len(headings) == len(STATIONS) and all(line.endswith("[level=2]") for line in headings)
+    assert headings[3] == 'heading "4 Scores" [level=2]'
+
+
+def test_shut_it_shows_words_and_french_and_names_no_station(opened):
+    page = opened(show="shut")
+    machine = page.locator(".am-machine")
+    assert page.locator(".am-boxes span").count() == len(STATIONS) and machine.get_by_role("button").count() == 0
+    written = page.locator(".am-written span")
+    assert written.all_inner_texts() == RIGHT[:-1] and "Attention" not in machine.inner_text()
+    page.get_by_role("combobox").select_option("the small black cat")
+    assert written.all_inner_texts() == "le petit chat noir".split()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -212,3 +256,7 @@ def test_it_can_be_read(scheme, wide, opened, page):
         opened({"open": station}, color_scheme=scheme)
         assert judges.hard_to_read(page, page.query_selector(".am-explorer")) == [], station
         assert judges.out_of_reach(page) == [], station
+    for show in ("one", "shut"):
+        opened(show=show, color_scheme=scheme)
+        assert judges.hard_to_read(page, page.query_selector(".am-explorer")) == [], show
+        assert judges.out_of_reach(page) == [], show

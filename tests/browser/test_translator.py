@@ -11,7 +11,6 @@ from browser import judges
 from course_lib import decoding
 from course_lib.corpus import toy_french
 from course_lib.layers import PreNorm
-from course_lib.tools import web
 from course_lib.transformer import Transformer, without_heads
 from course_lib.widgets import Translator, in_page
 from course_lib.widgets.translator import MODELS
@@ -113,6 +112,17 @@ def without_positions(model):
     return model
 
 
+FEED = ["encoder.layers.0.feed_forward", "decoder.layers.1.feed_forward"]
+
+
+@torch.no_grad()
+def without_feed_forward(model):
+    for name in FEED:
+        for parameter in model.get_submodule(f"{name}.outer").parameters():
+            parameter.zero_()
+    return model
+
+
 def without_residuals(model):
     for part in model.modules():
         if isinstance(part, PreNorm):
@@ -129,6 +139,7 @@ HEADS = [("decoder.layers.1.cross_attention", 0), ("decoder.layers.0.self_attent
         ({"positions": False}, without_positions),
         ({"residuals": False}, without_residuals),
         ({"off": [f"{part}.{head}" for part, head in HEADS]}, lambda model: without_heads(model, HEADS)),
+        ({"off": FEED}, without_feed_forward),
     ],
 )
 def test_what_is_switched_off_is_off(switched, build, engine):
@@ -168,29 +179,11 @@ def test_draws_follow_the_seed_and_the_temperature(engine):
 
 # ---- under a reader's hands ----
 
-PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>translator</title>
-<style>body {{ font-family: sans-serif; }}</style><script src="models/{name}.js"></script>{explorer}</html>"""
-
-
-@pytest.fixture(scope="module")
-def alone(tmp_path_factory):
-    """A folder with a page for each translator, which holds nothing else."""
-    folder = tmp_path_factory.mktemp("translator")
-    web.copy_models(folder)
-    for name in MODELS:
-        made = Translator(name, EXAMPLES, {"at": {"side": "french", "place": 10}})
-        text = PAGE.format(name=name, explorer=made.in_page("explorer"))
-        (folder / f"{name}.html").write_text(text, encoding="utf-8")
-    return folder
-
 
 @pytest.fixture
-def opened(alone, page):
-    def open_(name="trained_transformer", query="", **media):
-        page.emulate_media(reduced_motion="reduce", **media)
-        page.goto(f"{(alone / name).as_uri()}.html{query}")
-        page.locator(".am-word").first.wait_for()
-        return page
+def opened(alone):
+    def open_(name="trained_transformer", query="", there=".am-word", **how):
+        return alone(Translator(name, EXAMPLES, {"at": {"side": "french", "place": 10}}), there, query, **how)
 
     return open_
 
@@ -334,7 +327,7 @@ def test_layer_head_and_switches_change_what_is_seen(opened):
     assert not any(arc["key"].endswith("-0") and "english" in arc["key"][6:] for arc in page.evaluate(ARCS))
 
 
-def test_every_state_has_an_address(opened):
+def test_every_state_has_an_address(opened, again):
     page = opened()
     page.get_by_role("textbox").fill("the small black cat")
     page.get_by_role("group", name="layer").get_by_text("1", exact=True).click()
@@ -342,8 +335,7 @@ def test_every_state_has_an_address(opened):
     page.get_by_role("button", name="draw other words").click()
     page.locator(".am-line[lang=fr] .am-word").first.click()
     kept, arcs = french(page), page.evaluate(ARCS)
-    page.goto(page.url)
-    page.locator(".am-word").first.wait_for()
+    again(".am-word")
     assert (french(page), page.evaluate(ARCS)) == (kept, arcs)
     assert page.get_by_role("textbox").input_value() == "the small black cat"
 
@@ -366,11 +358,8 @@ def test_words_come_one_by_one_unless_the_reader_wants_calm(opened, page):
 
 
 @pytest.mark.expects("ERR_FILE_NOT_FOUND")
-def test_without_its_weights_it_says_what_to_do(alone, page):
-    text = (alone / "trained_transformer.html").read_text(encoding="utf-8")
-    (alone / "bare.html").write_text(text.replace('<script src="models/trained_transformer.js"></script>', ""))
-    page.goto((alone / "bare.html").as_uri())
-    page.get_by_text("The translator's weights were not found").wait_for()
+def test_without_its_weights_it_says_what_to_do(opened):
+    opened(there="text=The translator's weights were not found", weights=False)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

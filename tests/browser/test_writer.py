@@ -8,9 +8,7 @@ import pytest
 import torch
 
 from browser import judges
-from browser.test_translator import PAGE
 from course_lib import decoding, texts
-from course_lib.tools import web
 from course_lib.widgets import Writer, in_page
 from course_lib.widgets.writer import LONGEST, MODEL, SIZE, vocabulary
 
@@ -104,23 +102,10 @@ def test_the_page_draws_from_what_python_draws_from(run):
 # ---- under a reader's hands ----
 
 
-@pytest.fixture(scope="module")
-def alone(tmp_path_factory):
-    """A folder with a page that holds nothing else."""
-    folder = tmp_path_factory.mktemp("writer")
-    web.copy_models(folder)
-    made = Writer(PROMPTS, {"temperature": 0.7}, hint="Type.").in_page("explorer")
-    (folder / "writer.html").write_text(PAGE.format(name=MODEL.name, explorer=made), encoding="utf-8")
-    return folder
-
-
 @pytest.fixture
-def opened(alone, page):
-    def open_(query="", motion="reduce", **media):
-        page.emulate_media(reduced_motion=motion, **media)
-        page.goto(f"{(alone / 'writer.html').as_uri()}{query}")
-        page.locator("[role=option]").first.wait_for()
-        return page
+def opened(alone):
+    def open_(query="", there="[role=option]", **how):
+        return alone(Writer(PROMPTS, {"temperature": 0.7}, hint="Type."), there, query, **how)
 
     return open_
 
@@ -242,15 +227,14 @@ def test_the_keyboard_goes_from_token_to_token(opened):
     assert bars(page) != first
 
 
-def test_every_state_has_an_address(opened):
+def test_every_state_has_an_address(opened, again):
     page = opened()
     page.get_by_role("textbox").fill("A 🐔 is")
     slide(page, "top-p", 15)
     page.locator("[role=option]").nth(4).click()
     page.get_by_role("button", name="write another").click()
     kept = written(page), bars(page)
-    page.goto(page.url)
-    page.locator("[role=option]").first.wait_for()
+    again("[role=option]")
     assert (written(page), bars(page)) == kept
 
 
@@ -287,13 +271,8 @@ def test_tokens_come_one_by_one_unless_the_reader_wants_calm(opened):
 
 
 @pytest.mark.expects("ERR_FILE_NOT_FOUND")
-def test_without_its_weights_it_says_what_to_do(alone, page):
-    text = (alone / "writer.html").read_text(encoding="utf-8")
-    (alone / "bare.html").write_text(
-        text.replace(f'<script src="models/{MODEL.name}.js"></script>', ""), encoding="utf-8"
-    )
-    page.goto((alone / "bare.html").as_uri())
-    page.get_by_text("The writer's weights were not found").wait_for()
+def test_without_its_weights_it_says_what_to_do(opened):
+    opened(there="text=The writer's weights were not found", weights=False)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -23,10 +23,14 @@ function dot(a, b) {
 }
 const add = (a, b) => a.map((value, i) => value + b[i]);
 const sum = (vector) => vector.reduce((total, value) => total + value, 0);
-const times = (matrix, x) => new Float64Array(matrix.map((row) => dot(row, x)));
+function times(matrix, x) {
+  const y = new Float64Array(matrix.length);
+  for (let i = 0; i < y.length; i++) y[i] = dot(matrix[i], x);
+  return y;
+}
 function weighted(weights, vectors) {
   const total = new Float64Array(vectors[0].length);
-  weights.forEach((weight, j) => vectors[j].forEach((value, i) => (total[i] += weight * value)));
+  for (let j = 0; j < weights.length; j++) for (let i = 0; i < total.length; i++) total[i] += weights[j] * vectors[j][i];
   return total;
 }
 
@@ -59,8 +63,9 @@ class Layers {
   }
 
   linear(name, x) {
-    const bias = this.tensors[`${name}.bias`];
-    return times(this.tensors[`${name}.weight`], x).map((value, i) => value + bias[i]);
+    const y = times(this.tensors[`${name}.weight`], x), bias = this.tensors[`${name}.bias`];
+    for (let i = 0; i < y.length; i++) y[i] += bias[i];
+    return y;
   }
 
   // (x - mean) / sqrt(variance + 1e-5) * gain + bias: Ba et al. 2016
@@ -96,8 +101,9 @@ class Layers {
     return { output: this.linear(`${name}.output_projection`, joined), weights: all };
   }
 
-  feed(name, x) {
-    return this.linear(`${name}.outer`, this.linear(`${name}.inner`, x).map((value) => Math.max(0, value)));
+  feed(name, x, { off }) {
+    const output = this.linear(`${name}.outer`, this.linear(`${name}.inner`, x).map((value) => Math.max(0, value)));
+    return off.includes(name) ? output.map(() => 0) : output;
   }
 
   // A part with its norm and residual connection: x + part(norm(x)), or part(norm(x)) where residuals are off.
@@ -119,7 +125,7 @@ class Layers {
       row = this.around(self, row, (y) => keep("own", this.attend(self, y, seen, place, choices)), choices);
       const cross = `${name}.cross_attention`;
       if (memory) row = this.around(cross, row, (y) => keep("cross", this.attend(cross, y, memory, place, choices)), choices);
-      return this.around(`${name}.feed_forward`, row, (y) => this.feed(`${name}.feed_forward`, y), choices);
+      return this.around(`${name}.feed_forward`, row, (y) => this.feed(`${name}.feed_forward`, y, choices), choices);
     });
     return { rows, past: all, looks };
   }

@@ -50,9 +50,11 @@ function menu(model, label, own, choose) {
 // Keeps an explorer's state in step with the kernel, with another window and with the address. Returns the function that
 // changes it. `read` returns the state, `take` draws a new one, and `allowed` checks each value from the address.
 function tied(model, el, given, allowed, read, take) {
+  let timer = 0;
   const drawn = (state) => {
     take(state);
-    if (onPage) spellInAddress(given, read(), Object.keys(allowed));
+    clearTimeout(timer); // when the reader pauses, since the browser takes long for an address
+    if (onPage) timer = setTimeout(() => spellInAddress(given, read(), Object.keys(allowed)), 200);
   };
   // From another window or the page around it, which keep their own address.
   el.addEventListener("am-take", ({ detail }) => {
@@ -93,5 +95,19 @@ function spelledInAddress(allowed) {
   return found;
 }
 
+// What a reader could have chosen: a number, a whole one, a text, texts.
 const within = (least, most) => (value) => Number.isFinite(value) && least <= value && value <= most;
 const count = (least, most) => (value) => Number.isInteger(value) && within(least, most)(value);
+const text = (most) => (value) => typeof value === "string" && value.length <= most;
+const texts = (value) => Array.isArray(value) && value.every(text(100));
+
+// The list without these values if it has them all, else with them.
+const flipped = (list, ...values) => (values.every((value) => list.includes(value)) ? list.filter((one) => !values.includes(one)) : [...new Set([...list, ...values])]);
+
+// The words of a sentence, their numbers, below 0 if the model has never read them, and these words in quotation marks.
+// While the reader is typing, the last word isn't wrong yet.
+function inWords(sentence, known, typing) {
+  const words = sentence.split(/[\s.,;:!?]+/).filter(Boolean), numbers = words.map((word) => known.indexOf(word, 4)); // after the special tokens
+  const unknown = words.filter((_, i) => numbers[i] < 0 && !(typing && i === words.length - 1));
+  return { words, numbers, unknown: unknown.map((word) => `“${word}”`).join(", ") };
+}

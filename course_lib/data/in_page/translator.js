@@ -32,8 +32,6 @@ function start(model, el, spec) {
     return button;
   }
   const group = (name, ...children) => make("div", { role: "group", "aria-label": name }, make("span", {}, name), ...children);
-  const flipped = (list, value) => (list.includes(value) ? list.filter((other) => other !== value) : [...list, value]);
-
   const [examples, mark] = menu(model, "sentence", "your own sentence", (sentence) => change({ sentence, at: given.at }));
   const line = make("input", { type: "text", "aria-label": "English sentence", spellcheck: "false", autocomplete: "off", lang: "en",
     oninput: () => type(/\p{L}$/u.test(line.value)), onchange: () => type(false) });
@@ -88,31 +86,25 @@ function start(model, el, spec) {
 
   // ---- from a state to French ----
 
-  const words = () => state.sentence.split(/[\s.,;:!?]+/).filter(Boolean);
-  const number = (word) => spec.source.indexOf(word, 4); // after the special tokens
-
   const change = tied(model, el, given, allowed, () => state, (next) => {
     [state, hovered] = [next, null];
     show();
   });
 
-  // The word that is still being typed isn't wrong yet.
   function type(on) {
     typing = on;
     change({ sentence: line.value.toLowerCase(), at: null });
   }
 
   function show() {
-    const typed = words(), unknown = typed.filter((word) => number(word) < 0);
+    const { words, numbers, unknown } = inWords(state.sentence, spec.source, typing), ready = numbers.every((number) => number >= 0);
     if (document.activeElement !== line) line.value = state.sentence;
     mark(state.sentence);
-    offer(typed);
-    const unended = typing && unknown.at(-1) === typed.at(-1);
-    const named = (unended ? unknown.slice(0, -1) : unknown).map((word) => `“${word}”`).join(", ");
-    wrong.textContent = named && `The model has never read ${named}, so it can't translate this. It knows ${spec.source.length - 4} words and offers those that may come next.`;
-    stage.classList.toggle("am-stale", unknown.length > 0);
-    const key = JSON.stringify([typed, state.off, state.without, state.temperature, state.beam, state.seed]);
-    if (!unknown.length && written?.key !== key) write(typed, key);
+    offer(words, numbers);
+    wrong.textContent = unknown && `The model has never read ${unknown}, so it can't translate this. It knows ${spec.source.length - 4} words and offers those that may come next.`;
+    stage.classList.toggle("am-stale", !ready);
+    const key = JSON.stringify([words, state.off, state.without, state.temperature, state.beam, state.seed]);
+    if (ready && written?.key !== key) write(words, numbers, key);
     for (const [button, pressed] of buttons) button.setAttribute("aria-pressed", String(pressed()));
     if (document.activeElement !== slider) slider.value = Math.round(state.temperature * 10);
     temperature.textContent = state.temperature ? state.temperature.toFixed(1) : "0, the most probable word";
@@ -136,11 +128,11 @@ function start(model, el, spec) {
     look();
   }
 
-  function write(typed, key) {
+  function write(typed, numbers, key) {
     const { without, off, temperature, beam: width, seed } = state, began = performance.now();
     const choices = { ...WHOLE, off, temperature, beam: width, seed, even: without.includes("attention") };
     for (const name of without) if (name in choices) choices[name] = false;
-    const empty = { words: [], looks: [], maps: [], logits: [] }, numbers = typed.map(number);
+    const empty = { words: [], looks: [], maps: [], logits: [] };
     const chosen = state.at?.side === "french" && written?.french[state.at.place];
     written = { key, source: typed, ...(typed.length ? translate(engine, numbers, choices) : empty) };
     el.dataset.milliseconds = (performance.now() - began).toFixed(1);
@@ -173,10 +165,10 @@ function start(model, el, spec) {
       onpointerenter: hover(here), onpointerleave: hover(null) }, make("span", {}, word), make("small"));
   }
 
-  function offer(typed) {
+  function offer(typed, numbers) {
     if (next.dataset.after === typed.join(" ")) return; // otherwise a click would hit a button that is gone
     next.dataset.after = typed.join(" ");
-    const known = typed.filter((word) => number(word) >= 0), follows = spec.follows[known.at(-1) ?? ""] ?? [];
+    const known = typed.filter((_, i) => numbers[i] >= 0), follows = spec.follows[known.at(-1) ?? ""] ?? [];
     const to = (text, kept, name = text) => make("button", { type: "button", "aria-label": name, onclick: () =>
       change({ sentence: kept.join(" "), at: null }) }, text);
     next.replaceChildren(make("span", {}, "next word:"), ...follows.map((word) => to(word, [...known, word])),
@@ -287,9 +279,8 @@ function start(model, el, spec) {
 
 // What a reader could have chosen, by name.
 function allowedIn(spec) {
-  const texts = (value) => Array.isArray(value) && value.every((text) => typeof text === "string");
   return {
-    sentence: (value) => typeof value === "string" && value.length <= 300, layer: count(1, spec.layers), head: count(0, spec.heads),
+    sentence: text(300), layer: count(1, spec.layers), head: count(0, spec.heads),
     off: texts, without: texts, temperature: within(0, 3), beam: (value) => [1, 4].includes(value), seed: count(1, 1e9),
     at: (value) => value === null || (["english", "french"].includes(value.side) && count(0, 300)(value.place)),
   };

@@ -19,7 +19,7 @@ const KNOBS = {
 };
 // What a reader could have chosen, by name.
 const allowedIn = ({ longest }, { bytes }) => ({
-  text: (value) => typeof value === "string" && value.length <= 1000, temperature: within(0, 2), seed: count(1, 1e9),
+  text: text(1000), temperature: within(0, 2), seed: count(1, 1e9),
   top_k: (value) => value === null || count(1, bytes.length)(value), top_p: (value) => value === null || within(0.01, 1)(value),
   kept: (value) => Array.isArray(value) && value.length < longest && value.every(count(0, bytes.length - 1)), at: count(0, longest - 1),
 });
