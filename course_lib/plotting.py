@@ -2,9 +2,12 @@
 
 import base64
 import gzip
+import html
 import io
+import json
+import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import median
 
 import matplotlib.pyplot as plt
@@ -12,9 +15,14 @@ import numpy as np
 import torch
 from IPython.display import Markdown, display
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.category import StrCategoryFormatter
+from matplotlib.collections import PathCollection
+from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.text import Text
+from matplotlib.ticker import FuncFormatter
 from PIL import Image
 from torch import nn
 
@@ -26,6 +34,7 @@ from course_lib.transformer import Transformer
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # Okabe & Ito
 MARKERS = "osD^vP"
 DPI = 96
+MOST_MARKS, MOST_SQUARES = 100, 400  # of a line and of a heatmap whose values are told
 LEAST = 11  # pixels that letters need on a phone
 FONTS = "'DejaVu Sans', Verdana, sans-serif"  # in vector graphics; Verdana's letters are as wide
 VECTOR = "application/vnd.attention-measured.figure+gzip"  # of an SVG, for the site and the decks
@@ -96,7 +105,73 @@ def _vector(fig: Figure) -> str:
     fig.savefig(drawn, format="svg", dpi=DPI, metadata={"Date": None})
     svg = re.sub('font-family: [^;"]*', f"font-family: {FONTS}", drawn.getvalue().decode())
     svg = re.sub(' (?:d|x|y)="[^"]*"', lambda places: re.sub(r"(\.\d\d)\d+", r"\1", places[0]), svg)
+    told = json.dumps(list(_told(fig)), ensure_ascii=False, separators=(",", ":"))
+    svg = svg.replace("<svg ", f'<svg data-told="{html.escape(told)}" ', 1)
     return base64.b64encode(gzip.compress(svg.encode(), mtime=0)).decode()
+
+
+def _told(fig: Figure) -> Iterator[list]:
+    """Yields left, top, width and height, in the SVG's points, of each mark, bar and square, and in words its value."""
+    points = 72 / fig.dpi
+    for ax in fig.axes:
+        for corners, *said in _shown(ax) if ax.axison else ():  # a diagram has no axes
+            (left, bottom), (right, top) = np.sort(ax.transData.transform(corners), axis=0)
+            if ax.bbox.expanded(1.01, 1.01).contains((left + right) / 2, (bottom + top) / 2):
+                where = left, fig.bbox.height - top, right - left, top - bottom
+                yield [*(round(float(number) * points, 1) for number in where), "\n".join(filter(None, said))]
+
+
+def _shown(ax: Axes) -> Iterator[tuple]:
+    """Yields two corners of each mark, bar and square, and what is said of it, in lines."""
+
+    def said(series: object, x: float, y: float) -> tuple[str, str, str]:
+        return "" if str(series).startswith("_") else str(series), _named(ax.xaxis, x), _named(ax.yaxis, y)
+
+    lines = [line for line in ax.lines if line.get_transform() is ax.transData]  # not what goes across the axes
+    marks = {line: line.get_xydata() for line in lines}
+    marks |= {dots: dots.get_offsets() for dots in ax.collections if isinstance(dots, PathCollection)}
+    for artist, places in marks.items():
+        for x, y in places if len(places) <= MOST_MARKS else ():
+            yield ((x, y), (x, y)), *said(artist.get_label(), x, y)
+    for bars in ax.containers:
+        if isinstance(bars, BarContainer):
+            for bar, value in zip(bars, bars.datavalues, strict=True):
+                corners = bar.get_corners()[[0, 2]]
+                x, y = corners.mean(0)
+                x, y = (value, y) if bars.orientation == "horizontal" else (x, value)
+                yield corners, *said(bars.get_label(), float(x), float(y))
+    for image in ax.images:
+        values = np.where(np.ma.getmaskarray(image.get_array()), np.nan, image.get_array().data)
+        label = image.colorbar.ax.get_ylabel() if image.colorbar else ""
+        for place, value in np.ndenumerate(values) if values.ndim == 2 and values.size <= MOST_SQUARES else ():
+            if not np.isnan(value):
+                y, x = place
+                yield ((x - 0.5, y - 0.5), (x + 0.5, y + 0.5)), *said("", x, y), _labelled(label, _number(value))
+
+
+def _named(axis: Axis, value: float) -> str:
+    """The axis' label with its name for this place or the one beside it, or on an axis of numbers with the number."""
+    places, named = np.asarray(axis.get_ticklocs()), _number(value)
+    if isinstance(axis.get_major_formatter(), (FuncFormatter, StrCategoryFormatter)):
+        if not len(places):
+            return ""
+        nearest = np.abs(places - value).argmin()
+        far, name = abs(places[nearest] - value), axis.get_major_formatter().format_ticks(places)[nearest]
+        if np.isclose(far, 0) or (far < 0.5 and name != _number(float(places[nearest]))):
+            named = name
+    return _labelled(axis.get_label_text(), named)
+
+
+def _labelled(label: str, said: str) -> str:
+    """Both in one line, without the marks of mathtext."""
+    return " ".join(re.sub(r"[${}\\]", "", f"{label}: {said}".removeprefix(": ")).split())
+
+
+def _number(value: float) -> str:
+    """The value with three digits, or all those before the point."""
+    digits = max(0, 2 - math.floor(math.log10(abs(value)))) if value else 0
+    written = f"{value:,.{min(digits, 6)}f}".replace("-", "−")
+    return written.rstrip("0").rstrip(".") if "." in written else written
 
 
 def svg(data: Mapping) -> str | None:

@@ -1,6 +1,8 @@
 """Figures: alt texts, words on the axes, colours that can be told apart."""
 
 import base64
+import html
+import json
 import re
 
 import numpy as np
@@ -64,6 +66,74 @@ def test_a_heatmap_is_vector_graphics_with_a_pixel_for_each_number_and_its_own_c
     assert 'width="3" height="3"' in image and "pixelated" in image
     kept = re.findall(rf'<g id="{plotting.ON_DATA}">\s*<(\w+)', drawing)
     assert (kept.count("text"), kept.count("path"), len(kept)) == (9, 3, 12)
+
+
+def told(shown):
+    """What the last figure tells, as left, top, width, height and the lines of words."""
+    (text,) = re.findall('<svg data-told="([^"]*)"', plotting.svg(shown[-1][0]))
+    return [(*where, words.split("\n")) for *where, words in json.loads(html.unescape(text))]
+
+
+def test_what_is_told_of_a_mark_is_its_value_and_where_it_is_drawn(shown):
+    fig, ax = plotting.figure()
+    curves = {"state 8": {"3–6": 0.9127, "7–10": 0.25}, "state 16": {"3–6": 1.0, "7–10": 0.5}}
+    plotting.draw_by_length(ax, curves)
+    ax.axhline(0.1)
+    ax.plot(range(500), range(500))
+    ax.scatter([1.1], [0.75], label="dots")
+    plotting.show(fig, "Two curves.")
+    x, y = "words in the English sentence: ", "correct sentences: "
+    values = {"state 8": ["0.913", "0.25"], "state 16": ["1", "0.5"], "dots": ["0.75"]}
+    assert [words for *_, words in told(shown)] == [
+        [name, x + bucket, y + value]
+        for name, row in values.items()
+        for bucket, value in zip(["3–6", "7–10"] if len(row) == 2 else ["7–10"], row, strict=True)
+    ]
+    marks = re.findall(
+        r'<use [^>]*x="([\d.]+)" y="([\d.]+)" style="fill: (#0072b2|#d55e00)', plotting.svg(shown[-1][0])
+    )
+    drawn = [(float(x), float(y)) for x, y, _ in marks]
+    for left, top, wide, tall, (name, *_) in told(shown):
+        near = any(abs(left - x) + abs(top - y) < 0.2 for x, y in drawn)
+        assert (wide, tall) == (0, 0) and near, name
+
+
+def test_what_is_told_of_a_bar_is_its_own_length(shown):
+    fig, (across, up) = plotting.figure(1, 2)
+    across.barh(range(2), [0.2, 0.3], label="tables")
+    across.barh(range(2), [0.5, 0.1], left=[0.2, 0.3], label="attention")
+    across.set_yticks(range(2), ["ours", "GPT-3"])
+    up.bar([-0.2, 0.8], [1500, -2.5], 0.4)
+    up.set_xticks([0, 1], ["$d_k$", "1"])
+    plotting.show(fig, "Bars.")
+    assert [words for *_, words in told(shown)] == [
+        ["tables", "0.2", "ours"], ["tables", "0.3", "GPT-3"],
+        ["attention", "0.5", "ours"], ["attention", "0.1", "GPT-3"],
+        ["d_k", "1,500"], ["0.8", "−2.5"],
+    ]  # fmt: skip
+    paths = re.findall(
+        r'd="M ([\d.]+) ([\d.]+) \nL ([\d.]+) ([\d.]+) \nL ([\d.]+) ([\d.]+)', plotting.svg(shown[-1][0])
+    )
+    corners = [[*map(float, path)] for path in paths]
+    for left, top, wide, tall, words in told(shown):
+        box = [left, left + wide, top, top + tall]
+        edges = ((min(c[0::2]), max(c[0::2]), min(c[1::2]), max(c[1::2])) for c in corners)
+        assert any(max(abs(a - b) for a, b in zip(box, each, strict=True)) < 0.2 for each in edges), words
+
+
+def test_what_is_told_of_a_square_is_its_row_its_column_and_its_value(shown):
+    fig, ax = plotting.figure()
+    plotting.draw_heatmap(ax, np.array([[0, 0.1234], [np.nan, 1]]), ["le", "chat"], ["the", "cat"], label="weight")
+    ax.set(xlabel="looked at", ylabel="written")
+    plotting.show(fig, "A map.")
+    assert [words for *_, words in told(shown)] == [
+        [f"looked at: {column}", f"written: {row}", f"weight: {value}"]
+        for row, column, value in (("le", "the", "0"), ("le", "cat", "0.123"), ("chat", "cat", "1"))
+    ]
+    (left, top, wide, tall, _), (second, *_), (*_, low, _, _, _) = told(shown)
+    image = re.search(r"matrix\(([\d.]+) 0 0 ([\d.]+) ([\d.]+) ([\d.]+)\)", plotting.svg(shown[0][0]))
+    assert np.allclose([float(number) for number in image.groups()], [wide, tall, left, top], atol=0.1)
+    assert np.isclose(second, left + wide, atol=0.2) and np.isclose(low, top + tall, atol=0.2)
 
 
 def test_marks_under_a_legend_are_counted(shown):
