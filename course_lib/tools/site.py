@@ -37,28 +37,30 @@ SENTENCE = (
 MODEL = "trained_transformer"  # translates on the first page
 MODELS_AT = '<script>COURSE_MODELS_AT = "_static/models/"</script>'
 # The first page's story: a sentence, the noun that *it* stands for in both languages, the pronoun that this noun wants,
-# what the page says meanwhile, and its seconds.
+# what the page says meanwhile, with a part for when the French is written, and its seconds.
 SCENES = [
     (
         "the chicken did not cross the road because it was tired",
         ("chicken", "poulet", "il"),
-        "<b>Attention</b> says how much a model takes from each word. This small one translates in your browser. For "
-        "“it” it writes {french}, which is right: <i lang='fr'>poulet</i> is masculine. Does it know who was tired?",
+        "A small model translates in your browser. It turns <i>it</i> into {french}, which is right: "
+        "<i lang='fr'>poulet</i> is masculine. <span>The blue lines are its <b>attention</b>: where it looks to write "
+        "that word. Hardly any goes to <i>chicken</i>.</span>",
         7,
     ),
     (
         "the chicken did not cross the road because it was wide",
         ("road", "route", "elle"),
-        "Now <b>tired</b> becomes <b>wide</b>, and it writes {french}. Right again: <i lang='fr'>la route</i> is "
-        "feminine. But {share:.0%} of the attention goes to <i>{seen}</i>, and hardly any to <i>road</i>.",
+        "Now <b>tired</b> becomes <b>wide</b>, and the model writes {french}. Right again: <i lang='fr'>la route</i> "
+        "is feminine. <span>But {share:.0%} of its attention goes to <i>{seen}</i>, and hardly any to <i>road</i>."
+        "</span>",
         8,
     ),
     (
         "the cow did not cross the road because it was tired",
         ("cow", "vache", "elle"),
-        "With a <b>cow</b>, <i lang='fr'>la vache</i>, it should be <i lang='fr'>elle</i>. It is still {french}: "
-        "here the last word decides, not the animal. Yet <i>tired</i> gets {last:.0%} of the attention. "
-        "<a href='notebooks/06_transformer_trained.html'>Lesson 6 takes this apart</a>.",
+        "With a <b>cow</b>, <i lang='fr'>la vache</i>, it should be <i lang='fr'>elle</i>. <span>It is still {french}: "
+        "here the last word decides, not the animal. <b>Yet <i>tired</i> gets {last:.0%} of the attention.</b> "
+        "<a href='notebooks/06_transformer_trained.html'>Lesson 6 takes this apart</a>.</span>",
         8,
     ),
 ]
@@ -70,7 +72,7 @@ TRANSLATED = [
     "this red cat that the dog hears does not eat",
 ]
 TO_DO = "This page shows the exercises. To do them, with checks that answer at once, start the course with `make lab`."
-README_ROW = re.compile(r"^\| (\d+) \| \[(.+?)\]\(notebooks/(.+?)\.ipynb\) \| (.+?) \|$", re.MULTILINE)
+README_ROW = re.compile(r"^\| (\d+) \| \[(.+?)\]\(notebooks/(.+?)\.ipynb\)", re.MULTILINE)
 SIGNATURE = re.compile(r"<dl>\n(<dd>.*?)</dl>", re.DOTALL)
 PARAGRAPH = re.compile(r"<p>(.+?)</p>", re.DOTALL)
 BOTH = "Show the code and what it prints"
@@ -327,21 +329,13 @@ def links(text, file):
 # ---- the first page ----
 
 
-def about(number, title, stem, computed):
+def about(number, title, stem):
     """Returns what the first page says about a lesson."""
     first = nbformat.read(lessons.NOTEBOOKS / f"{stem}.ipynb", as_version=4).cells[0].source
     return {
-        "number": number, "title": title, "stem": stem, "computed": computed, "picture": main_picture(stem),
-        "question": first.split("\n\n")[1].strip("*"),
+        "number": number, "title": title, "stem": stem, "question": first.split("\n\n")[1].strip("*"),
         "links": " · ".join(beside(stem, "")), "exercises": has_exercises(stem),
     }  # fmt: skip
-
-
-def main_picture(stem):
-    """Returns the lesson's main figure as part of a page."""
-    cells = nbformat.read(lessons.NOTEBOOKS / f"{stem}.ipynb", as_version=4).cells
-    (cell,) = [cell for cell in cells if "main-figure" in cell.metadata.get("tags", [])]
-    return drawn(slides.figures(cell)[0], stem)
 
 
 def story():
@@ -352,8 +346,9 @@ def story():
     explorer = Translator(MODEL, TRANSLATED, {"at": at}, apart=False)
     return {
         "scenes": html.escape(json.dumps(scenes)), "first": scenes[0]["words"], "own": html.escape(OWN),
-        "about": f"Drawn is the cross-attention of the last layer, a line for each head. The Transformer has {size:,} "
-        f"parameters and was trained on {learnt:,} sentences in a toy French.",
+        "about": "The lines are the cross-attention of the last layer, one for each head, and the numbers are the "
+        f"heads' mean. The model is a Transformer with {size:,} parameters that learned from {learnt:,} sentences of "
+        "toy French.",
         "switches": [pair for one, other in SWITCHES for pair in ((one, other), (other, one))],
         "explorer": MODELS_AT + explorer.in_page("translator"),
     }  # fmt: skip

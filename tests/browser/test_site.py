@@ -369,7 +369,7 @@ def test_a_finger_opens_no_card(browser, address):
 
 def test_the_first_page_shows_the_lessons(page, address, shoot, show):
     visit(page, address, "index.html")
-    assert page.locator("#lessons .figure").count() == len(LESSONS)
+    assert page.locator("#lessons h3").count() == len(LESSONS)
     page.wait_for_function("document.querySelector('.am-word') && !document.querySelector('.am-writing')")
     shoot(page, "site-home")
     show(page, "site_home")

@@ -1,6 +1,6 @@
 // The first page plays a short story: the translator changes its sentence by itself, until the visitor takes over. Each
 // scene in `data-scenes` has a sentence, the place of the French word whose arcs are shown, the nouns that it stands for,
-// what it should be if it is wrong, what the page says, and its seconds.
+// what it should be if it is wrong, what the page says, the last word's share, and its seconds.
 (() => {
   const story = document.querySelector(".story");
   if (!story) return;
@@ -19,6 +19,7 @@
     story.classList.toggle("playing", scene !== null);
     story.classList.toggle("wrong", Boolean(scene?.wanted));
     story.style.setProperty("--wanted", JSON.stringify(scene?.wanted ?? ""));
+    story.style.setProperty("--last", JSON.stringify(scene ? scene.last.toFixed(2).slice(1) : ""));
     story.querySelector(".am-said").setAttribute("aria-live", scene ? "off" : "polite"); // the words say enough
     for (const word of story.querySelectorAll(".am-word"))
       word.classList.toggle("meant", Boolean(scene?.nouns.includes(word.firstChild.textContent)));
