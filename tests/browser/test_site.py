@@ -371,6 +371,7 @@ def test_the_first_page_shows_the_lessons(page, address, shoot, show):
     visit(page, address, "index.html")
     assert page.locator("#lessons h3").count() == len(LESSONS)
     page.wait_for_function("document.querySelector('.am-word') && !document.querySelector('.am-writing')")
+    page.wait_for_function("getComputedStyle(document.querySelector('.words span')).opacity === '1'")
     shoot(page, "site-home")
     show(page, "site_home")
 

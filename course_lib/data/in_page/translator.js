@@ -37,7 +37,8 @@ function start(model, el, spec) {
     oninput: () => type(/\p{L}$/u.test(line.value)), onchange: () => type(false) });
   const next = make("div", { class: "am-next", role: "group", "aria-label": "words that may come next" });
   const wrong = make("p", { class: "am-unknown", role: "alert" });
-  const english = make("div", { class: "am-line", lang: "en" }), french = make("div", { class: "am-line", lang: "fr" });
+  const row = (lang, name) => make("div", { class: "am-line", lang, role: "group", "aria-label": name });
+  const english = row("en", "English"), french = row("fr", "French");
   const arcs = drawn("svg", { class: "am-arcs", "aria-hidden": "true" });
   arcs.innerHTML = `<defs>${[0, 1, 2, 3].map((head) => `<marker id="translator-head-${head}" class="am-head-${head}" viewBox="0 0 8 8"
     refX="6" refY="4" markerWidth="11" markerHeight="11" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0 8 4 0 8z"/></marker>`).join("")}</defs>`;
@@ -196,8 +197,10 @@ function start(model, el, spec) {
 
   function look() {
     const at = [hovered, state.at].find((there) => there && buttonAt(there)?.matches?.("button"));
+    const chosen = state.at && buttonAt(state.at);
     stage.querySelectorAll(".am-word").forEach((button) => {
       button.classList.remove("am-at", "am-seen");
+      button.ariaCurrent = String(button === chosen);
       button.lastChild.textContent = "";
     });
     const old = new Map([...arcs.querySelectorAll(":scope > path")].map((path) => [path.dataset.key, path]));
