@@ -1,6 +1,7 @@
 // The whole Transformer on one page: a sentence goes through all its stations, each opens down to one dot product. English
 // words are columns. A vector is a tile of coloured squares. The state is one object, as in translator.js. Of `show`, which
-// only the lesson chooses, "all" has all stations below each other, "one" the open one, and "shut" nothing but boxes.
+// only the lesson chooses, "all" has all stations below each other, "one" the open one, and "shut" nothing but boxes. A
+// slide and a phone have "one" in place of "all", so that the map is in sight.
 
 const KEPT = { sentence: "", layer: 1, head: 1, reads: 0, asks: 0, writes: 0, open: "", off: [], without: [], show: "all" };
 const PAUSE = 4000; // milliseconds at a station, when the word travels
@@ -83,7 +84,7 @@ function start(model, el, spec) {
     writes: count(0, 100), open: text(20), off: texts, without: texts,
   };
   const given = { ...KEPT, ...model.get("start") };
-  const view = onSlide && given.show === "all" ? "one" : given.show;
+  const view = given.show === "all" && (onSlide || el.clientWidth < 500) ? "one" : given.show;
   let state = { ...given, ...model.get("state"), ...spelledInAddress(allowed) }, run = null, typing = false;
 
   const change = tied(model, el, given, allowed, () => state, (next) => {
@@ -309,7 +310,8 @@ function start(model, el, spec) {
 
   function go(station, layer) {
     change({ open: station.id, layer });
-    if (view === "all") sections[numberOf(station) - 1].section.scrollIntoView({ block: "start", behavior: calm.matches ? "instant" : "smooth" });
+    const [inSight, block] = view === "all" ? [sections[numberOf(station) - 1].section, "start"] : [map, "nearest"];
+    if (!onSlide) inSight.scrollIntoView({ block, behavior: calm.matches ? "instant" : "smooth" });
   }
 
   // Opens one stop after the other, until the reader does something. In the layers after the first it looks at no single head.
@@ -391,12 +393,12 @@ function start(model, el, spec) {
   function fill({ station, section, title, body }, at) {
     const { id, told, row, deep, off } = station, open = state.open === id, next = STATIONS[numberOf(station)];
     section.hidden = view === "one" && !open;
+    section.classList.toggle("am-open", open);
     if (section.hidden) return;
     const { reads, writes, ...others } = { ...state, open }, reading = ["in", "encoder"].includes(station.where);
     const key = JSON.stringify([run.key, others, reading ? reads : writes]);
     if (body.dataset.key === key) return;
     body.dataset.key = key;
-    section.classList.toggle("am-open", open);
     section.classList.remove("am-without");
     title.setAttribute("aria-expanded", String(open));
     body.replaceChildren(said(told(at)), row(at));
