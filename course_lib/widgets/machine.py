@@ -13,6 +13,7 @@ class Machine(Translator):
         examples: English sentences to choose from; the first is shown first.
         start: where it starts, by name: `open` (a station, such as "scores"), `layer` and `head` (from 1), `reads` and
             `asks` (places of English words), `writes` (place of a French one), `off` and `without` (as for Translator),
+            `temperature` (0, 0.5, 1, 2 or 3), `seed` of what is drawn,
             `show`: "all" stations below each other, "one" for the open one alone, "shut" for boxes without names.
     Raises:
         TypeError, ValueError: as for Translator.

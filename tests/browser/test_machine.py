@@ -1,6 +1,7 @@
 """The whole machine: its numbers beside PyTorch's, its switches, its keys and its addresses."""
 
 import json
+import math
 from urllib.parse import quote
 
 import pytest
@@ -94,6 +95,28 @@ def test_each_station_shows_what_pytorch_computes(which, opened, by_torch):
     page = opened({**at, "open": "refine"})
     units = out[f"decoder.layers.{layer - 1}.feed_forward.inner"][1][0, AT["writes"]]
     assert close(float(page.locator(".am-deep p").inner_text().rpartition("is ")[2].rstrip(":")), float(units.max()))
+
+
+def test_a_head_s_weights_are_shown_at_once(opened, by_torch):
+    _, (encoder, _, _), _ = by_torch
+    page = opened({**AT, "layer": 2, "head": 3, "open": "softmax"})
+    shares = page.locator(".am-weights i").evaluate_all(
+        "(all) => all.map((one) => parseInt(one.style.cssText.slice(9)))"
+    )
+    assert shares == pytest.approx(100 * encoder[0, 1, 2].flatten().numpy(), abs=0.6)
+
+
+def test_words_are_drawn_at_a_temperature(opened):
+    page = opened({**AT, "open": "logits"})
+    page.locator("[data-key='temperature-3']").click()
+    drawn = french(page)
+    (_, first, p), *_, (_, last, q) = page.locator(".am-deep table").first.locator("tbody tr").evaluate_all(NUMBERS)
+    assert math.log(p / q) == pytest.approx((first - last) / 3, abs=0.02) and drawn != RIGHT
+    page.get_by_role("button", name="draw other words").click()
+    assert french(page) not in (drawn, RIGHT)
+    page.get_by_text(f"Without drawing: {' '.join(RIGHT[:-1])}.").wait_for()
+    page.locator("[data-key='temperature-0']").click()
+    assert french(page) == RIGHT
 
 
 def test_every_station_opens_and_closes(opened):

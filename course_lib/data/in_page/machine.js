@@ -3,7 +3,8 @@
 // only the lesson chooses, "all" has all stations below each other, "one" the open one, and "shut" nothing but boxes. A
 // slide and a phone have "one" in place of "all", so that the map is in sight.
 
-const KEPT = { sentence: "", layer: 1, head: 1, reads: 0, asks: 0, writes: 0, open: "", off: [], without: [], show: "all" };
+const KEPT = { sentence: "", layer: 1, head: 1, reads: 0, asks: 0, writes: 0, open: "", off: [], without: [], temperature: 0, seed: 1, show: "all" };
+const TEMPERATURES = [0, 0.5, 1, 2, 3];
 const PAUSE = 4000; // milliseconds at a station, when the word travels
 
 // A Transformer that keeps what it computes: for each part, one record a row, in their order.
@@ -81,7 +82,7 @@ function start(model, el, spec) {
   const engine = new Watched(spec), width = engine.size / spec.heads;
   const allowed = {
     sentence: text(300), layer: count(1, spec.layers), head: count(1, spec.heads), reads: count(0, 100), asks: count(0, 100),
-    writes: count(0, 100), open: text(20), off: texts, without: texts,
+    writes: count(0, 100), open: text(20), off: texts, without: texts, temperature: (value) => TEMPERATURES.includes(value), seed: count(1, 1e9),
   };
   const given = { ...KEPT, ...model.get("start") };
   const view = given.show === "all" && (onSlide || el.clientWidth < 500) ? "one" : given.show;
@@ -154,6 +155,16 @@ function start(model, el, spec) {
       products(["word", "weight"], x, engine.tensors[`${name}.weight`][strongest])];
   }
 
+  // All weights of a head at once.
+  function mapOf({ words, own }) {
+    const rows = own.map(({ weights }) => weights[state.head - 1]);
+    return [said(`Here are all weights of head ${state.head}, with a row for each word that looks. The row of “${words[state.reads]}” is the one above.`),
+      make("div", { class: `am-weights am-head-${state.head - 1}`, style: `--words: ${words.length}`, role: "img",
+        "aria-label": rows.map((row, i) => `${words[i]} looks most at ${words[row.indexOf(Math.max(...row))]}`).join(", ") },
+      ...rows.flatMap((row, i) => [make(i === state.reads ? "b" : "span", {}, words[i]), ...row.map((weight, j) =>
+        make("i", { style: `--share: ${Math.round(100 * weight)}%`, title: `${words[i]} looks at ${words[j]}: ${weight.toFixed(2)}` }))]))];
+  }
+
   // A row for each word, on a slide for those with the most weight.
   function byWord({ words, weights }, cells) {
     const places = [...words.keys()], shown = onSlide ? places.sort((a, b) => weights[b] - weights[a]).slice(0, FEW) : places, rows = shown.map(cells);
@@ -189,7 +200,7 @@ function start(model, el, spec) {
       deep: (at) => {
         const raised = at.scores.map(Math.exp), total = sum(raised);
         return [table(["word", "score s", "exp(s)", "weight"], byWord(at, (i) => [at.words[i], signed(at.scores[i]), raised[i].toFixed(2), (raised[i] / total).toFixed(3)])),
-          said(`Each weight is exp(s) divided by their sum, ${total.toFixed(2)}.`)];
+          said(`Each weight is exp(s) divided by their sum, ${total.toFixed(2)}.`), ...(onSlide ? [] : mapOf(at))];
       } },
     { id: "values", where: "encoder", part: "attention", carried: (at) => at.mean, title: "Values",
       told: (at) => `Each word has a value, too. “${at.word}” takes as much of each as the weights say, and adds all up.`,
@@ -234,15 +245,19 @@ function start(model, el, spec) {
       row: (at) => make("div", { class: "am-row am-few" }, ...[["before", at.crossed], ["units", above(at.inner.y)], ["after", at.refined]].map(([name, vector]) =>
         make("span", { class: "am-cell" }, tile(vector), make("small", {}, name)))),
       deep: (at) => unit(at.next, at.inner, `${at.over}.feed_forward.inner`) },
-    { id: "logits", where: "out", part: "logits", carried: (at) => at.last, title: "Logits", told: () => `Each of the ${spec.target.length} French words and signs gets a score, the logit. Softmax turns these into probabilities.`,
-      row: (at) => make("ol", { class: "am-bars" }, ...at.best.slice(0, 5).map(([p, word]) =>
+    { id: "logits", where: "out", part: "logits", carried: (at) => at.last, title: "Logits", told: () => `Each of the ${spec.target.length} French words and signs gets a score, the logit. Softmax turns these into probabilities${
+      state.temperature ? `, once they are divided by the temperature, ${state.temperature}. Then a word is drawn.` : "."}`,
+      row: (at) => make("div", {}, make("ol", { class: "am-bars" }, ...at.best.slice(0, 5).map(([p, word]) =>
         make("li", {}, make("span", {}, named(word)), shaded(p, 1, p.toFixed(3), 0)))),
+      make("span", { role: "group", "aria-label": "temperature" }, "temperature ", ...TEMPERATURES.map((temperature) => make("button", { type: "button", "data-key": `temperature-${temperature}`,
+        "aria-pressed": String(state.temperature === temperature), onclick: () => change({ temperature }) }, temperature))), " ",
+      ...(state.temperature ? [make("button", { type: "button", "data-key": "draw", onclick: () => change({ seed: state.seed + 1 }) }, "draw other words")] : [])),
       deep: (at) => {
         const best = at.best[0][1];
         return [table(["word", "logit", "probability"], at.best.slice(0, FEW).map(([p, word]) => [named(word), signed(at.logits[state.writes][word]), p.toFixed(4)])),
-          said(`The logit of “${at.next}” is a dot product, plus ${signed(engine.tensors["output.bias"][best])}:`), products(["state", "weight"], at.last, engine.tensors["output.weight"][best])];
+          said(`The logit of “${named(best)}” is a dot product, plus ${signed(engine.tensors["output.bias"][best])}:`), products(["state", "weight"], at.last, engine.tensors["output.weight"][best])];
       } },
-    { id: "word", where: "out", part: "word", title: "The word", told: (at) => `The most probable is written: “${at.next}”. It joins the French so far, and the decoder starts again.`,
+    { id: "word", where: "out", part: "word", title: "The word", told: (at) => `The ${state.temperature ? "word drawn" : "most probable"} is written: “${at.next}”. It joins the French so far, and the decoder starts again.`,
       row: (at) => make("p", { class: "am-next-word", lang: "fr" }, at.next), deep: (at) => [said(`All of it: ${at.french.join(" ")}.`)] },
   ];
 
@@ -342,16 +357,16 @@ function start(model, el, spec) {
     if (document.activeElement !== line) line.value = state.sentence;
     wrong.textContent = unknown ? `The model has never read ${unknown}. Choose other words, or one of the sentences in the menu.`
       : words.length > MOST ? `${MOST} words have room here, and this sentence has ${words.length}.` : words.length ? "" : "Type an English sentence, or choose one from the menu.";
-    const key = JSON.stringify([words, state.off, state.without]);
+    const { off, without, temperature, seed } = state, key = JSON.stringify([words, off, without, temperature, temperature && seed]);
     if (wrong.textContent || numbers.some((number) => number < 0) || run?.key === key) return;
-    const began = performance.now(), options = { ...WHOLE, off: state.off, ...Object.fromEntries(state.without.map((name) => [name, false])) };
+    const began = performance.now(), options = { ...WHOLE, off, temperature, seed, ...Object.fromEntries(without.map((name) => [name, false])) };
     const written = (choices) => {
       engine.seen = {};
       return translate(engine, numbers, choices);
     };
-    const changed = state.off.length + state.without.length > 0, before = String(run?.words) === String(words) && run.whole;
+    const parts = off.length + without.length > 0, changed = parts || temperature > 0, before = String(run?.words) === String(words) && run.whole;
     const whole = before || (changed && written(WHOLE).words.map(named)), done = written(options), french = done.words.map(named);
-    run = { key, words, changed, numbers, logits: done.logits, french, whole: whole || french, seen: engine.seen, drawn: {},
+    run = { key, words, parts, changed, numbers, logits: done.logits, french, whole: whole || french, seen: engine.seen, drawn: {},
       embedded: numbers.map((word, place) => engine.embed("source_embedding", word, place, options)) };
     el.dataset.milliseconds = (performance.now() - began).toFixed(1);
   }
@@ -364,19 +379,20 @@ function start(model, el, spec) {
     const inside = (place, words) => Math.min(place, words.length - 1);
     const wished = state; // a place beyond the last word waits until there is a word again
     state = { ...state, reads: inside(state.reads, run.words), asks: inside(state.asks, run.words), writes: inside(state.writes, run.french) };
-    const at = computed(), { changed } = run;
+    const at = computed(), { parts, changed } = run;
     at.next = at.french[state.writes];
     at.last = at.seen.output[state.writes].x;
-    at.best = softmax(at.logits[state.writes]).map((p, word) => [p, word]).sort(([a], [b]) => b - a);
+    at.best = softmax(at.logits[state.writes].map((logit) => logit / (state.temperature || 1))).map((p, word) => [p, word]).sort(([a], [b]) => b - a);
     english.replaceChildren(read(at, "English word", (_, word) => make("span", { lang: "en" }, word)));
     french.replaceChildren(...row(at.french, "writes", "French word", (_, word) => word).children);
     choices.replaceChildren(
       make("button", { type: "button", "data-key": "travel", "aria-pressed": String(Boolean(timer)), onclick: () => (timer ? rest() : travel()) }, timer ? "stop" : "watch it travel"),
       make("span", { role: "group", "aria-label": "head" }, "head ", ...Array.from({ length: spec.heads }, (_, i) =>
         make("button", { type: "button", "data-key": `head-${i}`, "aria-pressed": String(state.head === i + 1), class: `am-head-${i}`, onclick: () => change({ head: i + 1 }) }, i + 1))),
-      ...(changed ? [make("button", { type: "button", "data-key": "whole", onclick: () => change({ off: [], without: [] }) }, "switch all on")] : []));
+      ...(parts ? [make("button", { type: "button", "data-key": "whole", onclick: () => change({ off: [], without: [] }) }, "switch all on")] : []));
     status.textContent = !changed ? "Press an English word to follow it, a French word to see it being written, and a number to see what happens there."
-      : String(run.french) === String(run.whole) ? "Parts are switched off, and the French is the same." : `With all parts: ${run.whole.filter((word) => word !== "end").join(" ")}.`;
+      : String(run.french) === String(run.whole) ? `${parts ? "Parts are switched off" : "The words are drawn"}, and the French is the same.`
+        : `${parts ? "With all parts" : "Without drawing"}: ${run.whole.filter((word) => word !== "end").join(" ")}.`;
     for (const one of sections) fill(one, at);
     const here = STATIONS.find(({ id }) => id === state.open), current = here && onMap(here);
     map.querySelectorAll("[aria-current]").forEach((button) => button.removeAttribute("aria-current"));
