@@ -18,6 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.category import StrCategoryFormatter
 from matplotlib.collections import PathCollection
+from matplotlib.colors import to_hex
 from matplotlib.container import BarContainer
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
@@ -32,6 +33,7 @@ from course_lib.toy_french import SentencePair
 from course_lib.transformer import Transformer
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # Okabe & Ito
+INKS = ("#0072b2", "#b34f00", "#007d5b", "#a84f80", "#8a6000", "#1f729f")  # of words: each darker, to be read on white
 MARKERS = "osD^vP"
 DPI = 96
 MOST_MARKS, MOST_SQUARES = 100, 400  # of a line and of a heatmap whose values are told
@@ -275,6 +277,29 @@ def draw_legend(ax: Axes, bands: str, **options) -> None:
     """Draws the legend, with a grey band for the text `bands`; `options` are arguments of `ax.legend`."""
     ax.fill_between([], [], color="grey", alpha=0.3, lw=0, label=bands)
     ax.legend(**options)
+
+
+def draw_names(ax: Axes, bands: str = "") -> None:
+    """Writes the label of each line beside its right end, in its colour and apart from the others, without a legend.
+
+    Call it last, since it looks where the lines end. The text `bands` is written above the axes and says what they are.
+    """
+    ax.figure.draw_without_rendering()
+    points = 72 / ax.figure.dpi
+    lines = [line for line in ax.lines if not line.get_label().startswith("_")]
+    ends = [line.get_transform().transform(line.get_xydata()[-1])[1] * points for line in lines]
+    order, places = np.argsort(ends, kind="stable"), np.array(ends)
+    for _ in range(200):  # each pushes its neighbour
+        for below, above in zip(order, order[1:], strict=False):
+            lack = max(0, 15 - (places[above] - places[below])) / 2
+            places[[below, above]] += -lack, lack
+    for line, end, place in zip(lines, ends, places, strict=True):
+        colour = to_hex(line.get_color())
+        style = {"color": INKS[COLOURS.index(colour)] if colour in COLOURS else colour, "fontsize": 12, "va": "center"}
+        at, offset = line.get_xydata()[-1], (8, place - end)
+        ax.annotate(line.get_label(), at, offset, line.get_transform(), "offset points", annotation_clip=False, **style)
+    if bands:
+        ax.set_title(f"bands: {bands}", loc="right", color="#555555")
 
 
 def draw_by_length(

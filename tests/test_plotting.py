@@ -178,6 +178,25 @@ def test_curves_by_length_carry_their_names_and_the_bands_reach_from_lowest_to_h
     plotting.plt.close(fig)
 
 
+def test_names_stand_beside_the_ends_of_their_lines_in_order_and_apart_and_can_be_read():
+    fig, ax = plotting.figure()
+    for height, name in ((0.5, "middle"), (0.49, "a little lower"), (0.0, "lowest"), (0.51, "a little higher")):
+        plotting.draw_band(ax, [0, 1], [[0.2, height]], label=name)
+    ax.plot([0, 1], [1, 1])
+    plotting.draw_names(ax, "recorded: 1 seed")
+    fig.draw_without_rendering()
+    boxes = {text.get_text(): text.get_window_extent() for text in ax.texts}
+    assert list(boxes) == ["middle", "a little lower", "lowest", "a little higher"]
+    order = sorted(boxes.values(), key=lambda box: box.y0)
+    assert order == [boxes[name] for name in ("lowest", "a little lower", "middle", "a little higher")]
+    assert all(below.y1 <= above.y0 + 1 for below, above in zip(order, order[1:], strict=False))
+    (x, y) = ax.transData.transform((1, 0))
+    assert boxes["lowest"].x0 > x and boxes["lowest"].y0 < y < boxes["lowest"].y1, "what is alone is not moved"
+    assert all(1.05 / (luminance(text.get_color()) + 0.05) > 4.5 for text in ax.texts)
+    assert ax.get_title("right") == "bands: recorded: 1 seed"
+    plotting.plt.close(fig)
+
+
 def test_a_heatmap_names_its_axes_and_writes_its_numbers(shown, monkeypatch):
     drawn = []
     monkeypatch.setattr(plotting, "show", lambda fig, alt: drawn.append((fig.axes[0], alt)))

@@ -58,10 +58,15 @@ html_theme_options = {
         "arc": "#56b4e9",
         "right": "#3fc79a",
         "wrong": "#ff8a73",
-        # What the colours of figures become: paper, ink, the blue that would be too dark, greys, and tints.
+        # What the colours of figures become: paper, ink, the blue, which is too dark, words, greys, and tints.
         "drawn-ffffff": "var(--color-background-primary)",
         "drawn-000000": "var(--color-foreground-primary)",
         "drawn-0072b2": "#2e95dd",
+        "drawn-b34f00": "#d55e00",
+        "drawn-007d5b": "#009e73",
+        "drawn-a84f80": "#cc79a7",
+        "drawn-8a6000": "#e69f00",
+        "drawn-1f729f": "#56b4e9",
         "drawn-333333": "#c4c5c6",
         "drawn-555555": "#a4a6a8",
         "drawn-777777": "#8a8c8f",
