@@ -298,6 +298,33 @@ def test_the_words_of_a_figure_can_be_read_on_a_phone_and_what_scrolls_is_reache
     assert set(page.locator(".figure").evaluate_all(kept)) == {True}
 
 
+@pytest.mark.parametrize("finger", [False, True], ids=["a pointer", "a finger"])
+def test_a_figure_tells_the_value_that_is_pointed_at(browser, address, finger):
+    context = browser.new_context(has_touch=finger, viewport={"width": 390 if finger else 1280, "height": 844})
+    page = context.new_page()
+    visit(page, address, "notebooks/01_rnn_bottleneck.html", whole=True)
+    figure, card = page.locator('.figure:has([id^="cell-01-cliff-trained"])'), page.locator("#value-card")
+    figure.scroll_into_view_if_needed()
+    point = page.touchscreen.tap if finger else page.mouse.move
+    for curve, mark in ((0, 1), (3, 0)):
+        told, x, y = figure.evaluate(
+            """(figure, [curve, mark]) => {
+              const name = `state ${[32, 64, 128, 256][curve]}\\n`, told = JSON.parse(figure.dataset.told);
+              const [left, top, , , words] = told.filter((box) => box[4].startsWith(name))[mark];
+              const { x, y } = new DOMPoint(left, top).matrixTransform(figure.getScreenCTM());
+              return [words, x, y];
+            }""",
+            [curve, mark],
+        )
+        point(x + 4, y - 4)
+        assert told in card.inner_text().split("\n\n") and "correct sentences: " in told
+        ring = page.locator(".ring").bounding_box()
+        assert abs(ring["x"] + ring["width"] / 2 - x) < 2 and abs(ring["y"] + ring["height"] / 2 - y) < 2
+    point(5, 5)
+    assert not card.is_visible() and page.locator(".ring").count() == 0
+    context.close()
+
+
 @FROM_A_FOLDER
 def test_an_explorer_lives_without_a_kernel(page, address, built_site, served, shoot):
     visit(page, address if served else built_site.as_uri(), "notebooks/01_rnn_bottleneck.html")
