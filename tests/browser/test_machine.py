@@ -239,7 +239,12 @@ def test_a_vector_glides_unless_the_reader_wants_calm(opened):
     moving = "document.querySelector('.am-traveller').getAnimations().length"
     for motion, gliding in (("reduce", 0), ("no-preference", 1)):
         page = opened({"open": "scores"}, motion=motion)
-        page.wait_for_timeout(1000)
+        page.locator(".am-traveller canvas").wait_for()
+        assert page.evaluate(moving) == 0  # it does not come from the corner
+        page.set_viewport_size({"width": 700, "height": 900})
+        assert page.evaluate(moving) == 0
+        page.set_viewport_size({"width": 1280, "height": 900})
+        page.wait_for_timeout(500)
         page.locator("[data-key='map-cross-1']").click()
         assert page.evaluate(moving) == gliding
 

@@ -292,9 +292,10 @@ function start(model, el, spec) {
     const across = Array.from({ length: spec.layers }, (_, i) => way(reading.at(-1), spots[`map-cross-${i + 1}`]));
     ways.replaceChildren(...[...along(reading), ...along(writing)].map((d) => drawn("path", { d })), ...across.map((d) => drawn("path", { d, class: "am-across" })));
     el.style.setProperty("--am-top", `${top.offsetHeight}px`);
-    travelled();
+    travelled(false);
   }
-  function travelled() {
+  function travelled(glides) {
+    traveller.classList.toggle("am-glides", glides);
     const { x, y, half } = spots[map.querySelector("[aria-current]")?.dataset.key] ?? {};
     traveller.hidden = x === undefined;
     if (!traveller.hidden) traveller.style.translate = `${x}px ${y - half}px`;
@@ -400,7 +401,7 @@ function start(model, el, spec) {
       map.querySelector(`[data-key="${current}"]`).setAttribute("aria-current", "location");
       traveller.replaceChildren(here.carried ? tile(here.carried(at)) : here.where === "in" ? at.word : at.next);
     }
-    travelled();
+    travelled(true);
     state = wished;
     if (held && !document.activeElement?.dataset.key) (el.querySelector(`[data-key="${held}"]`) ?? el.querySelector("[data-key=travel]")).focus({ preventScroll: true });
   }
