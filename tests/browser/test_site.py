@@ -222,6 +222,7 @@ MOVED = """async () => {
   };
   for (const control of document.querySelectorAll(".am-explorer :is(input, select, button, [role=option])")) {
     if (control.textContent.startsWith("copy")) continue;  // which asks for the clipboard
+    if (control.closest(".am-map")) continue;  // which leads to another place of the page
     if (!control.isConnected || !control.getClientRects().length) continue;
     const before = place(control), [name, last] = control.type === "range" ? ["value", Number(control.max)]
       : control.localName === "select" ? ["selectedIndex", control.length - 1] : [];

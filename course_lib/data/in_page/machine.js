@@ -317,7 +317,9 @@ function start(model, el, spec) {
   const before = [...document.querySelectorAll("h1, h2, h3, h4, h5, h6")].filter((heading) => heading.compareDocumentPosition(el) & Node.DOCUMENT_POSITION_FOLLOWING);
   const level = 1 + Number(before.at(-1)?.tagName[1] ?? 1);
   const sections = STATIONS.map((station) => {
-    const title = make("button", { type: "button", class: "am-title", "data-key": station.id, onclick: () => change({ open: state.open === station.id ? "" : station.id }) },
+    const press = { type: "button", "data-key": station.id, onclick: () => change({ open: state.open === station.id ? "" : station.id }) };
+    // Where a station is alone, the map opens it, and closed there would be nothing.
+    const title = make(view === "one" ? "div" : "button", { class: "am-title", ...(view === "one" ? { tabindex: -1 } : press) },
       make("span", {}, numberOf(station)), make("b", {}, station.title)), body = make("div", { class: "am-body" });
     const section = make("div", { class: "am-station", "data-station": station.id, role: "group", "aria-label": station.title },
       make("div", { role: "heading", "aria-level": level }, title), body);
@@ -417,7 +419,7 @@ function start(model, el, spec) {
     if (body.dataset.key === key) return;
     body.dataset.key = key;
     section.classList.remove("am-without");
-    title.setAttribute("aria-expanded", String(open));
+    if (view === "all") title.setAttribute("aria-expanded", String(open));
     body.replaceChildren(said(told(at)), row(at));
     if (off) {
       const names = off.off?.(), { without } = off, pressed = names ? names.every((name) => state.off.includes(name)) : state.without.includes(without);
