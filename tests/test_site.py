@@ -137,7 +137,7 @@ def test_a_lesson_begins_with_its_question_an_explorer_and_its_links(source, nam
 def test_every_picture_says_what_is_to_be_seen(source, name):
     outputs = [output for cell in read(source, name).cells for output in cell.get("outputs", [])]
     shown = "".join(output.get("data", {}).get("text/html", "") for output in outputs)
-    texts = re.findall(r'class="figure"[^>]* (?:aria-label|alt)="(.+?)"', shown)
+    texts = re.findall(r'class="figure"[^>]* aria-label="(.+?)"', shown)
     assert len(texts) == sum(len(slides.figures(cell)) for cell in the_original(name).cells) > 3
     assert all(len(text.split()) > 9 for text in texts)
 
@@ -192,7 +192,7 @@ def test_in_the_dark_lines_stand_out_from_the_page_and_words_from_what_is_pale(d
         for cell in the_original(name).cells
         for figure in slides.figures(cell)
     ]
-    used = set(plotting.COLOURS).union(*(re.findall(r"#[0-9a-f]{6}\b", drawing) for drawing in filter(None, drawings)))
+    used = set(plotting.COLOURS).union(*(re.findall(r"#[0-9a-f]{6}\b", drawing) for drawing in drawings))
     for colour in used:
         there = becomes.get(f"drawn-{colour[1:]}", colour)
         there = DARK.get(there, there)

@@ -287,9 +287,6 @@ def drawn(figure, name):
     `name` begins the ids of its parts, which are unique on a page.
     """
     about, svg = figure.metadata["image/png"], plotting.svg(figure.data)
-    if svg is None:  # saved before heatmaps were vector graphics
-        source = f"data:image/png;base64,{figure.data['image/png']}"
-        return f'<img class="figure" alt="{html.escape(about["alt"])}" src="{source}">'
     body = re.search(r"<svg[^>]* width=.*", svg, re.DOTALL)[0]
     body = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", body, flags=re.DOTALL)
     body = body.replace(f'id="{plotting.ON_DATA}"', f'class="{plotting.ON_DATA}"')
