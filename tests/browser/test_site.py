@@ -291,7 +291,10 @@ def test_the_words_of_a_figure_can_be_read_on_a_phone_and_what_scrolls_is_reache
     visit(page, address, f"notebooks/{lesson}.html", whole=True)
     page.evaluate(TWO_FRAMES)
     sizes = page.locator(".figure text:not(:has(tspan))").evaluate_all(
-        "(texts) => texts.map((text) => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a)"
+        """(texts) => texts.map((text) => {
+          const { a, b } = text.getScreenCTM();  // a word may be turned
+          return parseFloat(getComputedStyle(text).fontSize) * Math.hypot(a, b);
+        })"""
     )
     assert len(sizes) > 50 and min(size for size in sizes if size > 0) > 10.9
     kept = """(figures) => figures.map((figure) => figure.closest(".output")).filter((box) => box.clientWidth)
