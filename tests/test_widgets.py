@@ -145,8 +145,10 @@ def test_saved_widgets_are_those_of_today():
 
     After a change of a class or its module, `make widgets` renews them.
     """
-    every = widgets.Live.__subclasses__() + in_page.InPage.__subclasses__() + widgets.Translator.__subclasses__()
-    kinds = {kind._esm: kind for kind in every if hasattr(kind, "_esm")}
+    # Not `__subclasses__()`: traitlets makes a class of each shown widget, which lives until it is collected.
+    every = [kind for kind in vars(widgets).values() if isinstance(kind, type)]
+    live = [kind for kind in every if issubclass(kind, (widgets.Live, in_page.InPage)) and hasattr(kind, "_esm")]
+    kinds = {kind._esm: kind for kind in live}
     seen = set()
     for path in [*lessons.find(), *lessons.find(folder="exercises")]:
         saved = nbformat.read(path, as_version=4).metadata.get("widgets", {}).get(lessons.WIDGET_STATE, {"state": {}})

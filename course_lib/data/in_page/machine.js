@@ -408,7 +408,7 @@ function start(model, el, spec) {
     if (held && !document.activeElement?.dataset.key) (el.querySelector(`[data-key="${held}"]`) ?? el.querySelector("[data-key=travel]")).focus({ preventScroll: true });
   }
 
-  // A station is made anew only if what it shows has changed.
+  // A station is drawn again only if what it shows has changed.
   function fill({ station, section, title, body }, at) {
     const { id, told, row, deep, off } = station, open = state.open === id, next = STATIONS[numberOf(station)];
     section.hidden = view === "one" && !open;
