@@ -470,7 +470,8 @@ def test_the_story_waits_where_motion_is_unwanted_and_at_a_shared_address(page, 
     visit(page, address, "index.html")
     page.locator(".am-word").first.wait_for()
     page.clock.run_for(60_000)
-    assert told(page)[0].endswith("tired")
+    assert told(page)[0].endswith("tired") and told(page)[-1] == ["tired", "chicken"]
+    assert page.locator(".story.playing").count() == 1  # so its arcs are those that the words tell of
     page.get_by_role("button", name="Play").click()
     page.clock.run_for(7_000)
     assert told(page)[0].endswith("wide")

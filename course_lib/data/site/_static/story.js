@@ -74,7 +74,11 @@
     play.hidden = false;
     const shared = new URLSearchParams(location.search).has("sentence");
     if (shared) own.click();
-    else if (calm) stop("Play");
-    else show();
+    else if (calm) {
+      now(sentence);
+      playing(scenes[0]);
+      next = 1;
+      stop("Play");
+    } else show();
   }, 100);
 })();
