@@ -74,11 +74,9 @@
     play.hidden = false;
     const shared = new URLSearchParams(location.search).has("sentence");
     if (shared) own.click();
-    else if (calm) {
-      now(sentence);
-      playing(scenes[0]);
-      next = 1;
-      stop("Play");
-    } else show();
+    else {
+      show();
+      if (calm) stop("Play");
+    }
   }, 100);
 })();
