@@ -11,7 +11,7 @@ LAYERS = {
     "Translators and language models": "recurrent transformer language_models pretrained",
     "Training, decoding, metrics": "processes decoding metrics training",
     "Figures, and models to read": "plotting trained",
-    "What a notebook calls": "claims glossary checks widgets",
+    "What a notebook calls": "effects claims glossary checks widgets",
 }
 NOT_IN_LESSONS = (
     "tools.environment tools.lessons tools.saved_widgets tools.seeds tools.recording tools.restamp tools.web "

@@ -3,6 +3,8 @@
 A verdict is computed from measured figures. An experiment is a function of a seed. A lesson runs it live, or
 `make record` records it for several seeds and the lesson draws it as a band.
 
+A figure is a number or an `effects.Effect`.
+
 A figure with "recorded" in its name comes from the record, and one with "counted" in its name from arithmetic; no run
 changes them. Every other figure comes from this run.
 """
@@ -12,12 +14,13 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache, partial
 
 from IPython.display import Markdown, display
 
 from course_lib import speed
+from course_lib.effects import Effect, condition
 from course_lib.files import DATA, read_json
 from course_lib.fingerprint import fingerprint
 from course_lib.processes import in_a_notebook, side_by_side
@@ -26,11 +29,14 @@ from course_lib.training import course_seed
 
 MIME = "application/vnd.attention-measured.verdict+json"
 KINDS = ("experiment", "proof", "citation", "cannot be tested")
-HOLDS, WITHIN, NOT, UNTESTABLE = "holds", "holds within limits", "does not hold", "cannot be tested"
+MEASURED_ON = ("arithmetic", "toy French", "toy tasks", "real text", "real pictures", "a real model")
+HOLDS, WITHIN, NOT = "holds", "holds only if", "does not hold"
+UNDECIDED, UNTESTABLE = "undecided", "cannot be tested"
 SIGNS = {
     HOLDS: ("✓", "#009e73"),
     WITHIN: ("≈", "#e69f00"),
     NOT: ("✗", "#d55e00"),
+    UNDECIDED: ("±", "#0072b2"),
     UNTESTABLE: ("?", "#767676"),
 }
 
@@ -57,26 +63,16 @@ def sources() -> dict[str, str]:
     return _ledger_file()["source"]
 
 
-def _condition(text: str, figures: Mapping[str, object]) -> bool:
-    try:
-        answer = eval(text, {"__builtins__": {"min": min, "max": max, "abs": abs}}, dict(figures))
-    except NameError as error:
-        raise ValueError(f"the condition {text!r} uses {error.name!r}; the figures are {', '.join(figures)}") from None
-    if not isinstance(answer, bool):
-        raise TypeError(f"the condition {text!r} gives {answer!r}; it must be a comparison that is true or false")
-    return answer
-
-
 def verdict(claim: str, figures: Mapping[str, object], **conditions: str) -> None:
     """Shows the verdict box of a claim, and keeps the verdict and its figures as data in the cell's output.
 
     Arguments and errors are those of `judged`.
     """
     record = judged(claim, figures, **conditions)
-    sentence, limits, result = ledger()[claim]["sentence"], bounds(record), record["verdict"]
-    plain = f"{claim}: {sentence}\n{result.upper()}" + (f": {limits}" if limits else "")
+    plain = f"{claim}: {ledger()[claim]['sentence']}\n"
+    plain += outcome(record).replace(record["verdict"], record["verdict"].upper(), 1)
     plain += f"\n{record['finding']}" * bool(record["finding"])
-    lines = [f"  {name.replace('_', ' ')}: {shown(value)}" for name, value in record["figures"].items()]
+    lines = [f"  {name.replace('_', ' ')}: {shown_of(record, name)}" for name in record["figures"]]
     display({MIME: record, "text/html": _box(record), "text/plain": "\n".join([plain, *lines])}, raw=True)
 
 
@@ -90,19 +86,22 @@ def judged(
     limits: str = "",
     scope: str = "",
     kind: str = "experiment",
+    measured_on: str = "",
 ) -> dict:
     """Computes a claim's verdict from the figures, and returns the claim's record.
 
     Args:
         claim: the claim's id in the ledger.
-        figures: the measured figures; their names are Python names.
+        figures: the measured figures, numbers or effects; their names are Python names.
         finding: the result in a sentence, with one or two of the figures: "{wide:.0%} were right".
         as_said: the condition under which the claim holds as people say it, such as "wide > 0.9": a Python
-            expression over the figures, with `min`, `max` and `abs`.
-        within: the condition under which the claim holds within limits.
-        limits: those limits in words; for a claim that cannot be tested, the evidence that a test would take.
-        scope: what was tried; the box shows it with the verdict "does not hold".
+            expression over the figures, with `min`, `max`, `abs` and `line`.
+        within: the condition under which the claim holds only if something more is true.
+        limits: what that is, in words that go on from "holds only if"; for a claim that cannot be tested, the evidence
+            that a test would take.
+        scope: what was tried; the box shows it with the verdicts "does not hold" and "undecided".
         kind: "experiment", "proof", "citation" or "cannot be tested".
+        measured_on: one of `MEASURED_ON`; for a proof it is "arithmetic".
     Raises:
         KeyError: the ledger has no such claim.
         ValueError: there is no such kind, a figure is NaN, a condition is missing, or a condition or the finding uses
@@ -113,9 +112,13 @@ def judged(
         raise KeyError(f"there is no claim {claim!r} in the ledger; it has {', '.join(ledger())}")
     if kind not in KINDS:
         raise ValueError(f"kind is {kind!r}; it must be one of {', '.join(KINDS)}")
+    measured_on = "arithmetic" if kind == "proof" else measured_on
+    if kind == "experiment" and measured_on not in MEASURED_ON:
+        raise ValueError(f"{claim}: measured_on is {measured_on!r}; it must be one of {', '.join(MEASURED_ON)}")
     if bool(within) != bool(limits) and kind != UNTESTABLE:
         raise ValueError(f"{claim}: give both a condition `within` and its `limits` in words, or neither")
-    figures = {name: plain(value) for name, value in figures.items()}
+    effects = {name: value for name, value in figures.items() if isinstance(value, Effect)}
+    figures = {name: value if name in effects else plain(value) for name, value in figures.items()}
     unknown = [name for name, value in figures.items() if value != value]
     if unknown:
         raise ValueError(f"{claim}: the figure {unknown[0]!r} is NaN; a verdict needs numbers, so fix its measurement")
@@ -126,15 +129,21 @@ def judged(
     elif not as_said:
         raise ValueError(f"{claim}: the condition `as_said` is missing; give one, such as 'wide > 0.9'")
     else:
-        holds, holds_within = _condition(as_said, figures), bool(within) and _condition(within, figures)
-        result = HOLDS if holds else WITHIN if holds_within else NOT
+        holds, holds_within = condition(as_said, figures), bool(within) and condition(within, figures)
+        if holds or holds_within:
+            result = HOLDS if holds else WITHIN
+        else:
+            result = UNDECIDED if None in (holds, holds_within) else NOT
+    figures |= {name: one.mean for name, one in effects.items()}
     try:
         finding = finding.format_map(figures)
     except KeyError as error:
         raise ValueError(f"{claim}: the finding uses {error}; the figures are {', '.join(figures)}") from None
     return {
         "id": claim, "kind": kind, "verdict": result, "finding": finding, "figures": figures,
-        "as_said": as_said, "within": within, "limits": limits, "scope": scope, "seed": course_seed(),
+        "effects": {name: {**asdict(one), "line": one.line} for name, one in effects.items()},
+        "as_said": as_said, "within": within, "limits": limits, "scope": scope, "measured_on": measured_on,
+        "seed": course_seed(),
     }  # fmt: skip
 
 
@@ -152,11 +161,18 @@ def settled(claim: str) -> dict:
 
 
 def bounds(record: Mapping) -> str:
-    """Returns in words the limits within which a claim holds, or what was tried if it does not hold.
+    """Returns in words what a claim needs in order to hold, or what was tried if it does not hold or is undecided.
 
     It returns "" for a claim that holds as people say it.
     """
-    return {WITHIN: record["limits"], UNTESTABLE: record["limits"], NOT: record["scope"]}.get(record["verdict"], "")
+    words = {WITHIN: record["limits"], UNTESTABLE: record["limits"], NOT: record["scope"], UNDECIDED: record["scope"]}
+    return words.get(record["verdict"], "")
+
+
+def outcome(record: Mapping) -> str:
+    """Returns the verdict in words, with its bounds."""
+    joint = " " if record["verdict"] == WITHIN else ": "
+    return joint.join(filter(None, (record["verdict"], bounds(record))))
 
 
 def rests_on(record: Mapping) -> str:
@@ -183,21 +199,30 @@ def shown(value: float | str) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
+def shown_of(record: Mapping, figure: str) -> str:
+    """Returns a figure with its interval, if it has one, as text."""
+    one, value = record["effects"].get(figure), shown(record["figures"][figure])
+    if one is None:
+        return value
+    return f"{value} [{shown(one['low'])}, {shown(one['high'])}] {one['unit']}, over {one['over']}"
+
+
 def _box(record: dict) -> str:
     claim, result = ledger()[record["id"]], record["verdict"]
     sign, colour = SIGNS[result]
-    said = f"{html.escape(record['id'])} · {html.escape(claim['said_by'])} · {record['kind']}"
+    where = f" on {record['measured_on']}" if record["kind"] == "experiment" else ""
+    said = f"{html.escape(record['id'])} · {html.escape(claim['said_by'])} · {record['kind']}{where}"
     sentence = re.sub(r"\*(.+?)\*", r"<em>\1</em>", html.escape(claim["sentence"]))
     sense = f"<div>that is: {html.escape(claim['sense'])}</div>" if "sense" in claim else ""
-    limits, finding = html.escape(bounds(record)), html.escape(record["finding"])
+    finding = html.escape(record["finding"])
     cells = "".join(
         f'<tr><th scope="row" style="text-align:left;font-weight:normal">{html.escape(name.replace("_", " "))}</th>'
-        f'<td style="text-align:right">{html.escape(shown(value))}</td></tr>'
-        for name, value in record["figures"].items()
+        f'<td style="text-align:right">{html.escape(shown_of(record, name))}</td></tr>'
+        for name in record["figures"]
     )
     conditions = "".join(
         f"<div>{words}: <code>{html.escape(record[name])}</code></div>"
-        for name, words in (("as_said", "holds if"), ("within", "holds within limits if"))
+        for name, words in (("as_said", "holds if"), ("within", "holds only if …, where"))
         if record[name]
     )
     return (
@@ -205,7 +230,7 @@ def _box(record: dict) -> str:
         f'{colour};padding:.5em 1em;margin:.5em 0;max-width:44em">'
         f'<div style="font-size:85%">{said}</div>'
         f'<div style="font-size:115%;margin:.2em 0">{sentence}</div>{sense}'
-        f"<div><b>{sign} {result}</b>{': ' if limits else ''}{limits}</div>"
+        f"<div><b>{sign} {result}</b>{html.escape(outcome(record)[len(result) :])}</div>"
         + (f'<div style="margin-top:.4em">{finding}</div>' if finding else "")
         + '<details style="font-size:85%;margin-top:.4em"><summary>All figures, and what decides</summary>'
         f'<table style="margin:.4em 0">{cells}</table>{conditions}</details></div>'
