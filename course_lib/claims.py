@@ -36,7 +36,7 @@ SIGNS = {
     HOLDS: ("✓", "#009e73"),
     WITHIN: ("≈", "#e69f00"),
     NOT: ("✗", "#d55e00"),
-    UNDECIDED: ("±", "#0072b2"),
+    UNDECIDED: ("±", "#56b4e9"),
     UNTESTABLE: ("?", "#767676"),
 }
 
@@ -112,7 +112,7 @@ def judged(
         raise KeyError(f"there is no claim {claim!r} in the ledger; it has {', '.join(ledger())}")
     if kind not in KINDS:
         raise ValueError(f"kind is {kind!r}; it must be one of {', '.join(KINDS)}")
-    measured_on = "arithmetic" if kind == "proof" else measured_on
+    measured_on = {"experiment": measured_on, "proof": "arithmetic"}.get(kind, "")
     if kind == "experiment" and measured_on not in MEASURED_ON:
         raise ValueError(f"{claim}: measured_on is {measured_on!r}; it must be one of {', '.join(MEASURED_ON)}")
     if bool(within) != bool(limits) and kind != UNTESTABLE:
@@ -141,7 +141,7 @@ def judged(
         raise ValueError(f"{claim}: the finding uses {error}; the figures are {', '.join(figures)}") from None
     return {
         "id": claim, "kind": kind, "verdict": result, "finding": finding, "figures": figures,
-        "effects": {name: {**asdict(one), "line": one.line} for name, one in effects.items()},
+        "effects": {name: asdict(one) for name, one in effects.items()},
         "as_said": as_said, "within": within, "limits": limits, "scope": scope, "measured_on": measured_on,
         "seed": course_seed(),
     }  # fmt: skip
@@ -157,7 +157,7 @@ def settled(claim: str) -> dict:
     exec(case.get("arithmetic", ""), names)
     figures = {name: value for name, value in names.items() if isinstance(value, int | float)}
     conditions = {name: case[name] for name in ("finding", "as_said", "within", "limits", "scope") if name in case}
-    return judged(claim, figures, kind=case["kind"], **conditions)
+    return judged(claim, figures, kind=case["kind"], measured_on="arithmetic", **conditions)
 
 
 def bounds(record: Mapping) -> str:
@@ -167,6 +167,11 @@ def bounds(record: Mapping) -> str:
     """
     words = {WITHIN: record["limits"], UNTESTABLE: record["limits"], NOT: record["scope"], UNDECIDED: record["scope"]}
     return words.get(record["verdict"], "")
+
+
+def answer(verdict: str) -> str:
+    """Returns a verdict as an answer without its bounds."""
+    return verdict + " …" * (verdict == WITHIN)
 
 
 def outcome(record: Mapping) -> str:

@@ -36,11 +36,6 @@ class Effect:
     unit: str
     over: str
 
-    @property
-    def line(self) -> float:
-        """The smallest effect that matters."""
-        return units()[self.unit]["line"]
-
 
 def effect(values: Iterable[float], unit: str, over: str, *, beyond: float = 0.0) -> Effect:
     """Computes mean ± t · s / √n, with Student's t for n − 1 degrees of freedom, s the standard deviation, n values.
@@ -60,7 +55,7 @@ def effect(values: Iterable[float], unit: str, over: str, *, beyond: float = 0.0
     """
     values = np.asarray(list(values), dtype=float)
     if unit not in units():
-        raise KeyError(f"there is no unit {unit!r} ; there are {', '.join(units())}")
+        raise KeyError(f"there is no unit {unit!r}; there are {', '.join(units())}")
     if len(values) < 2:
         raise ValueError(f"an interval needs at least two values, and there are {len(values)}")
     if np.isnan(values).any():
@@ -91,6 +86,12 @@ def _effect(ends: Iterable[float], unit: str, over: str) -> Effect:
     return Effect(*(float(f"{end:.6g}") for end in ends), unit, over)
 
 
+def place(unit: str, sign: int) -> float:
+    """Returns where `line` (sign 1) or `-line` (sign −1) lies; for a factor, these are 1.2 and 1 / 1.2."""
+    line = units()[unit]["line"]
+    return line**sign if units()[unit].get("factor") else sign * line
+
+
 class _Line:
     """The name `line` in a condition: for each effect, the smallest one of its unit that matters."""
 
@@ -100,11 +101,6 @@ class _Line:
         opposite = _Line()
         opposite.sign = -self.sign
         return opposite
-
-    def of(self, one: Effect) -> float:
-        if self.sign > 0:
-            return one.line
-        return 1 / one.line if units()[one.unit].get("factor") else -one.line
 
 
 class _Compared:
@@ -122,7 +118,7 @@ class _Compared:
     def _place(self, line) -> float:
         if not isinstance(line, _Line):
             raise TypeError(f"{self.name} is an effect; compare it with `line` or `-line`, by > or <, and nothing else")
-        return line.of(self.one)
+        return place(self.one.unit, line.sign)
 
 
 def condition(text: str, figures: Mapping[str, object]) -> bool | None:

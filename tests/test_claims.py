@@ -5,18 +5,21 @@ import json
 import re
 import tomllib
 from datetime import date
+from functools import partial
 
 import numpy as np
 import pytest
 import torch
 
 from course_lib import claims
-from course_lib.claims import KINDS, MIME, Lesson, boxes, ledger, missing_boxes, verdict
+from course_lib.claims import KINDS, MIME, Lesson, boxes, ledger, missing_boxes
 from course_lib.curriculum import LESSONS
+from course_lib.effects import Effect
 from course_lib.tools.recording import machine, record
 
 DRAWN = "text/plain", "text/html"
 CLAIM = "N8"
+verdict = partial(claims.verdict, measured_on="toy French")
 
 
 @pytest.fixture(autouse=True)
@@ -51,12 +54,12 @@ def test_each_claim_has_a_sentence_its_source_and_a_place():
 # ---- the verdict ----
 
 
-@pytest.mark.parametrize(("wide", "result"), [(0.95, "holds"), (0.7, "holds within limits"), (0.1, "does not hold")])
+@pytest.mark.parametrize(("wide", "result"), [(0.95, "holds"), (0.7, "holds only if"), (0.1, "does not hold")])
 def test_the_figures_decide_the_verdict(shown, wide, result):
     conditions = {"as_said": "wide > 0.9", "within": "wide > narrow + 0.2", "limits": "beside the narrow one"}
     verdict(CLAIM, {"wide": wide, "narrow": 0.4}, **conditions)
     assert shown[0][MIME]["verdict"] == result
-    assert ("beside the narrow one" in shown[0]["text/plain"]) == (result == "holds within limits")
+    assert ("beside the narrow one" in shown[0]["text/plain"]) == (result == "holds only if")
 
 
 def test_without_a_second_condition_it_holds_or_not(shown):
@@ -68,6 +71,33 @@ def test_without_a_second_condition_it_holds_or_not(shown):
 def test_a_condition_may_compare_several_figures(shown):
     verdict(CLAIM, {"wide": 0.9, "narrow": 0.4}, as_said="max(wide, narrow) - min(wide, narrow) > abs(-0.4) > 0")
     assert shown[0][MIME]["verdict"] == "holds"
+
+
+ABOVE, ACROSS = (Effect(0.2, low, 0.5, "share of items", "5 runs") for low in (0.15, -0.1))
+BELOW = Effect(-0.2, -0.3, 0.05, "share of items", "5 runs")
+
+
+@pytest.mark.parametrize(
+    ("said", "only_if", "result"),
+    [
+        (ABOVE, ABOVE, claims.HOLDS), (ABOVE, BELOW, claims.HOLDS), (ACROSS, ABOVE, claims.WITHIN),
+        (BELOW, ABOVE, claims.WITHIN), (ACROSS, BELOW, claims.UNDECIDED), (BELOW, ACROSS, claims.UNDECIDED),
+        (ACROSS, ACROSS, claims.UNDECIDED), (BELOW, BELOW, claims.NOT),
+    ],
+)  # fmt: skip
+def test_what_an_interval_leaves_open_is_undecided(shown, said, only_if, result):
+    conditions = {"as_said": "a > line", "within": "b > line", "limits": "it is b", "scope": "five runs"}
+    verdict(CLAIM, {"a": said, "b": only_if}, **conditions)
+    assert shown[0][MIME]["verdict"] == result
+    told = {claims.WITHIN: "only if</b> it is b", claims.UNDECIDED: "</b>: five runs", claims.NOT: "</b>: five runs"}
+    assert told.get(result, "holds</b></div>") in shown[0]["text/html"]
+
+
+def test_a_verdict_says_on_what_it_was_measured(shown):
+    verdict(CLAIM, {"x": 1}, as_said="x > 0")
+    verdict(CLAIM, {"x": 1}, as_said="x > 0", kind="proof")
+    assert [bundle[MIME]["measured_on"] for bundle in shown] == ["toy French", "arithmetic"]
+    assert "experiment on toy French" in shown[0]["text/html"]
 
 
 def test_a_figure_that_is_nan_gives_no_verdict(shown):
@@ -100,6 +130,7 @@ def test_every_kind_draws_a_box(shown, kind):
     [
         ({"claim": "Z99"}, KeyError, "there is no claim 'Z99' in the ledger; it has .*G1"),
         ({"kind": "guess"}, ValueError, "kind is 'guess'; it must be one of experiment, proof"),
+        ({"measured_on": "paper"}, ValueError, "measured_on is 'paper'; it must be one of arithmetic, toy French"),
         ({"as_said": ""}, ValueError, "the condition `as_said` is missing"),
         ({"as_said": "y > 1"}, ValueError, "the condition 'y > 1' uses 'y'; the figures are x"),
         ({"finding": "{y:.0%}"}, ValueError, "the finding uses 'y'; the figures are x"),
@@ -121,15 +152,17 @@ def test_a_box_that_cannot_be_computed_is_refused(shown, arguments, error, messa
 
 def test_the_box_carries_all_that_decided_it(shown, monkeypatch):
     monkeypatch.setenv("COURSE_SEED", "3")
-    figures = {"wide": np.float64(0.123456789), "steps": 3}
+    ahead = Effect(0.3, 0.2, 0.4, "share of items", "5 trainings")
+    figures = {"wide": np.float64(0.123456789), "steps": 3, "ahead": ahead}
     verdict(
         CLAIM,
         figures,
         as_said="wide > 1",
-        within="wide > 0.1",
+        within="wide > 0.1 and ahead > line",
         limits="<short> sentences",
         finding="{wide:.0%} of <{steps}> steps",
     )
+    assert all("0.3 [0.2, 0.4] share of items, over 5 trainings" in shown[0][kind] for kind in DRAWN)
     assert "12% of &lt;3&gt; steps" in shown[0]["text/html"] and "12% of <3> steps" in shown[0]["text/plain"]
     outputs = [{"output_type": "display_data", "data": json.loads(json.dumps(shown[0])), "metadata": {}}]
     cells = [{"cell_type": "markdown", "source": ""}, {"cell_type": "code", "source": "", "outputs": outputs}]
@@ -137,13 +170,17 @@ def test_the_box_carries_all_that_decided_it(shown, monkeypatch):
         {
             "id": CLAIM,
             "kind": "experiment",
-            "verdict": "holds within limits",
+            "verdict": "holds only if",
             "finding": "12% of <3> steps",
-            "figures": {"wide": 0.123457, "steps": 3},
+            "figures": {"wide": 0.123457, "steps": 3, "ahead": 0.3},
+            "effects": {
+                "ahead": {"mean": 0.3, "low": 0.2, "high": 0.4, "unit": "share of items", "over": "5 trainings"}
+            },
             "as_said": "wide > 1",
-            "within": "wide > 0.1",
+            "within": "wide > 0.1 and ahead > line",
             "limits": "<short> sentences",
             "scope": "",
+            "measured_on": "toy French",
             "seed": 3,
         }
     ]

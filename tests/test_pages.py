@@ -4,11 +4,12 @@ the site each has a card.
 
 import copy
 import re
+from functools import partial
 
 import nbformat
 import pytest
 
-from course_lib import claims, glossary
+from course_lib import claims, effects, glossary
 from course_lib.tools import cards, lessons, pages
 
 
@@ -60,6 +61,9 @@ def test_every_claim_has_one_row_with_its_verdicts_and_links(found):
         assert row.count(" | ") == 6 and said["said_by"] in row
         verdicts = [name for name in claims.SIGNS for _ in range(row.count(f"**{name}**"))]
         assert sorted(verdicts) == sorted(verdict.record["verdict"] for verdict in found[claim])
+        assert all(
+            f"({verdict.record['measured_on']})" in row for verdict in found[claim] if verdict.record["measured_on"]
+        )
         assert all(verdict.link in row for verdict in found[claim])
         assert bool(verdicts) == (said["tested_in"] != "later")
 
@@ -139,7 +143,7 @@ def test_it_is_said_how_many_claims_and_verdicts_there_are_and_every_group_can_b
     waiting, verdicts = sum(not every for every in found.values()), sum(map(len, found.values()))
     assert f"{len(found)} claims with {verdicts} verdicts: some are tested" in ledger
     assert (cards.WAITS in ledger) == (waiting > 0)
-    groups = re.findall(r"^## (.+)$", ledger, re.MULTILINE)[:-1]
+    groups = re.findall(r"^## (.+)$", ledger, re.MULTILINE)[:-2]
     links = re.findall(r"^- \[(.+)\]\(#(.+)\)$", ledger, re.MULTILINE)
     assert links == [(group.split(":")[0], group.replace(" ", "-")) for group in groups]
 
@@ -153,7 +157,7 @@ def test_every_claim_has_one_card_and_the_striking_ones_come_first(ledger):
     assert shown[: len(STRIKING)] == sorted(STRIKING, key=lambda claim: claims.ledger()[claim]["striking"])
     groups = re.findall(r"^## (.+)$", ledger, re.MULTILINE)
     waiting = [cards.WAITING] if any(claim["tested_in"] == "later" for claim in claims.ledger().values()) else []
-    last = [cards.SETTLED, *waiting, "Who says it"]
+    last = [cards.SETTLED, *waiting, "All effects on one scale", "Who says it"]
     assert groups[0] == cards.STRIKING and groups[-len(last) :] == last
     numbers = [int(re.match(r"Lesson (\d+): ", group)[1]) for group in groups[1 : -len(last)]]
     assert numbers == sorted(numbers)
@@ -194,7 +198,8 @@ def test_the_game_has_every_tested_claim_once_with_its_verdicts_and_none_that_wa
 
 
 SUMMED = re.compile(
-    r"(\d+) of the \d+ hold .+? (\d+) hold within limits,\n(\d+) do not hold, and (\d+) cannot be tested"
+    r"(\d+) of the \d+ hold .+? (\d+) hold only if something more is\ntrue, (\d+) do not hold, (\d+) are undecided, "
+    r"and (\d+) cannot be tested"
 )
 
 
@@ -226,6 +231,7 @@ def test_names_of_figures_stay_different_as_words(found):
             assert len({cards.called(name, words) for name in names}) == len(names)
 
 
+judged = partial(claims.judged, measured_on="toy tasks")
 FIGURES = {"wide": 0.2, "narrow": 0.5, "left": 3, "right": 4, "all": 10, "said": "none"}
 
 
@@ -243,19 +249,19 @@ FIGURES = {"wide": 0.2, "narrow": 0.5, "left": 3, "right": 4, "all": 10, "said":
     ],
 )
 def test_a_comparison_has_a_threshold(condition, words, judged, beside, met):
-    (part,) = cards.compared(condition, FIGURES)
+    (part,) = cards.compared(condition, FIGURES, {})
     assert (part.words, list(part.judged), list(part.beside), part.met) == (words, judged, beside, met)
     assert all(value == FIGURES.get(name, 7) for name, value in part.figures.items())
 
 
 @pytest.mark.parametrize("condition", ["", "wide == 0", "abs(wide - narrow) < 0.1", "said == 'none'"])
 def test_what_is_no_comparison_of_sizes_is_not_drawn(condition):
-    assert list(cards.compared(condition, FIGURES)) == []
-    assert cards.drawing(claims.judged("C1", FIGURES, as_said=condition or "wide == 0"), {}) == ""
+    assert list(cards.compared(condition, FIGURES, {})) == []
+    assert cards.drawing(judged("C1", FIGURES, as_said=condition or "wide == 0"), {}) == ""
 
 
 def test_both_sides_of_and_are_compared():
-    words = [part.words for part in cards.compared("wide > 0.1 and 0 < narrow < left", FIGURES)]
+    words = [part.words for part in cards.compared("wide > 0.1 and 0 < narrow < left", FIGURES, {})]
     assert words == ["above 0.1", "above 0", "below 3"]
 
 
@@ -272,34 +278,67 @@ def test_both_sides_of_and_are_compared():
     ],
 )
 def test_it_is_said_how_a_threshold_is_made(condition, made):
-    (part,) = cards.compared(condition, FIGURES)
+    (part,) = cards.compared(condition, FIGURES, {})
     assert part.made == made and (made or part.words == "above 0.9999")
-    svg = cards.drawing(claims.judged("C1", FIGURES, as_said=condition), {})
+    svg = cards.drawing(judged("C1", FIGURES, as_said=condition), {})
     assert ("○ compared with it" in svg) == bool(made)
 
 
-def test_both_conditions_are_drawn_by_which_a_claim_holds_within_limits():
+def test_both_conditions_are_drawn_under_which_a_claim_holds_only_if_something_is_so():
     conditions = {
         "as_said": "wide > 0.6",
         "within": "narrow - wide > 0.2 and left > 1 and right > 1 and said == 'none'",
     }
-    svg = cards.drawing(claims.judged("C1", FIGURES, **conditions, limits="narrow"), {})
-    assert [svg.count(side) for side in ("✗ as said", "✓ within limits")] == [1, 2]
+    svg = cards.drawing(judged("C1", FIGURES, **conditions, limits="narrow"), {})
+    assert [svg.count(side) for side in ("✗ as said", "✓ only if")] == [1, 2]
     assert "above ○ + 0.2 = 0.4" in svg and "2 more conditions below" in svg
 
 
 def test_a_drawing_shows_where_a_claim_fails_and_where_it_holds():
-    record = claims.judged("C1", FIGURES, as_said="wide > 0.1 and wide > 0.6", within="narrow > 0.4", limits="narrow")
+    record = judged("C1", FIGURES, as_said="wide > 0.1 and wide > 0.6", within="narrow > 0.4", limits="narrow")
     svg = cards.drawing(record, {"wide": "a <wide> state"})
-    label = "as said, above 0.6: a &lt;wide&gt; state 0.2; within limits, above 0.4: narrow 0.5"
+    label = "as said, above 0.6: a &lt;wide&gt; state 0.2; only if, above 0.4: narrow 0.5"
     assert f'role="img" aria-label="{label}"' in svg
-    assert (
-        svg.count("<circle") == svg.count('class="threshold"') == 2 and "✗ as said" in svg and "✓ within limits" in svg
-    )
+    assert svg.count("<circle") == svg.count('class="threshold"') == 2 and "✗ as said" in svg and "✓ only if" in svg
     (dot, tick), _ = zip(
         re.findall(r'cx="([\d.]+)"', svg), re.findall(r'class="threshold" x1="([\d.]+)"', svg), strict=True
     )
     assert float(dot) < float(tick)
+
+
+@pytest.mark.parametrize(("low", "met", "sign"), [(0.15, True, "✓"), (-0.2, None, "±"), (-0.9, None, "±")])
+def test_an_effect_is_drawn_with_its_interval_beside_its_line(low, met, sign):
+    ahead = effects.Effect(0.2, low, 0.5, "share of items", "5 runs")
+    record = judged("C1", {"ahead": ahead}, as_said="ahead > line", scope="five runs")
+    (part,) = cards.compared("ahead > line", record["figures"], record["effects"])
+    assert (part.words, part.met, part.interval) == ("above 0.1", met, (low, 0.5))
+    svg = cards.drawing(record, {})
+    assert f"{sign} as said: above 0.1" in svg and svg.count('class="interval"') == 1 and "95 % interval" in svg
+
+
+@pytest.mark.parametrize(("condition", "threshold"), [("ahead < -line", 1 / 1.2), ("line < ahead", 1.2)])
+def test_the_line_of_a_factor_may_be_on_either_side(condition, threshold):
+    one = {"ahead": {"low": 2.0, "high": 3.0, "unit": "factor"}}
+    (part,) = cards.compared(condition, {"ahead": 2.5}, one)
+    assert part.threshold == pytest.approx(threshold) and part.met == (threshold > 1)
+
+
+def test_every_effect_that_decides_has_a_row_on_the_common_scale(found, ledger):
+    drawn = [row for rows in cards.effect_rows(found).values() for row in rows]
+    for claim, every in found.items():
+        for verdict in every:
+            deciding = [name for name in claims.deciding(verdict.record) if name in verdict.record["effects"]]
+            shown = [row for row in drawn if row["claim"] == claim and row["verdict"] == verdict.record["verdict"]]
+            assert len(shown) >= len(deciding)
+    assert ledger.count("data-claim=") == len(drawn) > 50
+    for row in drawn:
+        assert 2 <= row["places"]["low"] <= row["places"]["mean"] <= row["places"]["high"] <= 98
+
+
+def test_the_common_scale_has_the_line_of_every_unit_at_one_place():
+    for unit, told in effects.units().items():
+        assert cards._percent(told["line"], unit) == cards._percent(0.1, "share of items")
+        assert cards._percent(effects.place(unit, -1), unit) == pytest.approx(100 - cards._percent(told["line"], unit))
 
 
 def test_what_is_far_below_the_rest_is_drawn_by_orders_of_magnitude():

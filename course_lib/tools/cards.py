@@ -12,7 +12,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from itertools import accumulate, chain
-from math import ceil, floor, inf, log10
+from math import asinh, ceil, floor, inf, log10
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -25,7 +25,7 @@ from matplotlib.patches import PathPatch, Rectangle
 from matplotlib.path import Path as Bezier
 from PIL import Image, ImageFont
 
-from course_lib import claims, plotting
+from course_lib import claims, effects, plotting
 from course_lib.attention_map import AttentionMap
 from course_lib.curriculum import name_of, number_of
 from course_lib.files import DATA
@@ -43,6 +43,7 @@ RUNS = {
     "": "",
 }
 SIGNS = {ast.Gt: ">", ast.Lt: "<", ast.GtE: ">=", ast.LtE: "<="}
+MET = {True: "✓", False: "✗", None: "±"}
 MIRRORED = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
 TRUE = {">": operator.gt, "<": operator.lt, ">=": operator.ge, "<=": operator.le}
 WORDS = {">": "above", "<": "below", ">=": "at least", "<=": "at most"}
@@ -56,6 +57,9 @@ FACES = {
 }
 EDGE = 6  # from the end of a line to the end of its scale: half a dot and its rim
 ROWS = 5
+ENDS = "mean", "low", "high"
+TICKS = -100, -10, -1, 0, 1, 10, 100
+MOST_LINES = 100  # where the scale of all effects ends
 ROUND = (1, 2, 5, 10)  # where a scale ends, times a power of ten
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -71,14 +75,15 @@ def ledger(found: Mapping[str, list[pages.Verdict]]) -> str:
     for claim in sorted(found, key=_rank):
         place = group_of[found[claim][0].place] if found[claim] else WAITING
         groups[STRIKING if _rank(claim) < inf else place].append(_card(claim, found[claim]))
-    counts = {name: (claims.SIGNS[name][0], count) for name, count in verdict_counts(found).items()}
+    counts = verdict_counts(found)
     verdicts, waiting = sum(map(len, found.values())), sum(not every for every in found.values())
     if waiting:
-        counts[WAITS] = ("…", waiting)
+        counts[WAITS] = waiting
     wait = f", {waiting} wait for theirs" if waiting else ""
     told = f"{len(found)} claims with {verdicts} verdicts: some are tested in two lessons{wait}."
     filled = {group: every for group, every in groups.items() if every}
-    texts = {"told": told, "sources": claims.sources(), "waits": WAITS}
+    texts = {"told": told, "sources": claims.sources(), "waits": WAITS, "effects": effect_rows(found)}
+    texts |= {"units": effects.units(), "ticks": [(n, _percent(n * 0.1, "share of items")) for n in TICKS]}
     return TEMPLATES.get_template("claims.md").render(groups=filled, counts=counts, **texts, look=_look)
 
 
@@ -134,26 +139,64 @@ def _verdict(verdict: pages.Verdict, words: Mapping[str, str]) -> dict:
     sums = [*first, *(name for _, part in parts for name in part.figures), *claims.deciding(record)]
     terms = dict.fromkeys(name for each in sums for name in each.split(" + "))
     figures = [name for name in terms if name in record["figures"]][:2]
-    conditions = {"As said": record["as_said"], "Within limits": record["within"]}
+    conditions = {"As said": record["as_said"], "Only if": record["within"]}
     return {
         "record": record,
         "outcome": record["verdict"],
         "place": f"Lesson {number_of(verdict.place)}" if verdict.place != "page" else "",
         "sign": claims.SIGNS[record["verdict"]][0],
         "limits": claims.bounds(record),
+        "on": record["measured_on"],
         "figures": [(called(name, words), claims.shown(record["figures"][name])) for name in figures],
         "drawing": drawing(record, words) if record["kind"] == "experiment" else "",
         "link": "" if verdict.place == "page" else verdict.link.replace("[lesson", "[Lesson", 1),
         "runs": RUNS.get(verdict.runs, f"the same in {verdict.runs} runs with other seeds"),
         "kind": f"Kind of verdict: {record['kind']}.",
         "conditions": [(side, condition) for side, condition in conditions.items() if condition],
-        "every_figure": [(name.replace("_", " "), claims.shown(value)) for name, value in record["figures"].items()],
+        "every_figure": [(name.replace("_", " "), claims.shown_of(record, name)) for name in record["figures"]],
     }
 
 
 def called(figure: str, words: Mapping[str, str]) -> str:
     """Returns a card's words for a figure, or a sum of figures: the ledger's, or else those of its name."""
     return " + ".join(words.get(part) or pages.in_words(part) for part in figure.split(" + "))
+
+
+# ---- all effects on one scale ----
+
+
+def effect_rows(found: Mapping[str, list[pages.Verdict]]) -> dict[str, list[dict]]:
+    """Returns by unit a row for each effect that decides a verdict, the largest first.
+
+    Places on the scale are in percent: an effect is divided by its line (for a factor, the logarithms are), and asinh
+    shows small and large ones together.
+    """
+    rows = {unit: [] for unit in effects.units()}
+    for claim, every in found.items():
+        for record in (verdict.record for verdict in every):
+            words = claims.ledger()[claim].get("figure_words", {})
+            for name in filter(record["effects"].get, claims.deciding(record)):
+                one = record["effects"][name]
+                rows[one["unit"]].append(
+                    {
+                        "claim": claim,
+                        "sentence": _sentence(claim),
+                        "words": called(name, words),
+                        "sign": claims.SIGNS[record["verdict"]][0],
+                        "verdict": record["verdict"],
+                        "on": record["measured_on"],
+                        **{end: claims.shown(one[end]) for end in ENDS},
+                        "over": one["over"],
+                        "places": {end: _percent(one[end], one["unit"]) for end in ENDS},
+                    }
+                )
+    return {unit: sorted(every, key=lambda row: -row["places"]["mean"]) for unit, every in rows.items() if every}
+
+
+def _percent(value: float, unit: str) -> float:
+    line = effects.units()[unit]["line"]
+    lines = log10(value) / log10(line) if effects.units()[unit].get("factor") else value / line
+    return round(50 + 48 * max(-1, min(1, asinh(lines) / asinh(MOST_LINES))), 1)
 
 
 # ---- the ledger as a game ----
@@ -188,7 +231,7 @@ def rounds(found: Mapping[str, list[pages.Verdict]]) -> list[list[str]]:
 
 
 def _main(every: list[pages.Verdict]) -> str:
-    """Returns the first verdict, or within limits if any is: whoever always says that shall not win."""
+    """Returns the first verdict, or "holds only if" if any is: whoever always says that shall not win."""
     outcomes = [verdict.record["verdict"] for verdict in every]
     return claims.WITHIN if claims.WITHIN in outcomes else outcomes[0]
 
@@ -197,14 +240,18 @@ def _main(every: list[pages.Verdict]) -> str:
 
 
 class Compared(NamedTuple):
-    """Describes a part of a condition, which says that figures are above or below a threshold."""
+    """Describes a part of a condition, which says that figures are above or below a threshold.
+
+    `interval` is that of an effect; `met` is None if the threshold lies within it.
+    """
 
     sign: str
     threshold: float
     made: str  # the threshold's formula, with ○ for each figure of `beside`; "" if it is a number
     judged: dict[str, float]  # by name; a sum's name joins the names of its terms with " + "
     beside: dict[str, float]  # the figures in the threshold
-    met: bool
+    met: bool | None
+    interval: tuple[float, float] | tuple[()] = ()
 
     @property
     def figures(self) -> dict[str, float]:
@@ -215,17 +262,17 @@ class Compared(NamedTuple):
         return f"{self.sign} {claims.shown(self.threshold) if self.made else f'{self.threshold:g}'}"
 
 
-def compared(condition: str, figures: Mapping[str, object]) -> Iterator[Compared]:
+def compared(condition: str, figures: Mapping[str, object], intervals: Mapping[str, dict]) -> Iterator[Compared]:
     """Yields the parts of a condition that can be drawn: no equations and no distances."""
     for node in ast.walk(ast.parse(condition or "0", mode="eval")):
         if isinstance(node, ast.Compare):
             sides = [node.left, *node.comparators]
             for left, sign, right in zip(sides, node.ops, sides[1:], strict=False):
-                if type(sign) in SIGNS and (part := _compared(left, SIGNS[type(sign)], right, figures)):
+                if type(sign) in SIGNS and (part := _compared(left, SIGNS[type(sign)], right, figures, intervals)):
                     yield part
 
 
-def _compared(left: ast.expr, sign: str, right: ast.expr, figures: Mapping[str, object]) -> Compared | None:
+def _compared(left: ast.expr, sign: str, right: ast.expr, figures: Mapping, intervals: Mapping) -> Compared | None:
     def used(node):
         return {n.id: figures[n.id] for n in ast.walk(node) if isinstance(n, ast.Name) and n.id in figures}
 
@@ -234,6 +281,14 @@ def _compared(left: ast.expr, sign: str, right: ast.expr, figures: Mapping[str, 
 
     if not used(left):
         left, sign, right = right, MIRRORED[sign], left
+    if isinstance(left, ast.Name) and (one := intervals.get(left.id)):
+        threshold, ends = (
+            effects.place(one["unit"], -1 if isinstance(right, ast.UnaryOp) else 1),
+            (one["low"], one["high"]),
+        )
+        either = {TRUE[sign](end, threshold) for end in ends}
+        judged = {left.id: figures[left.id]}
+        return Compared(WORDS[sign], threshold, "", judged, {}, either.pop() if len(either) == 1 else None, ends)
     met = TRUE[sign](value(left), value(right))
     if isinstance(left, ast.BinOp) and isinstance(left.op, ast.Sub):  # a - b > c is a > b + c
         left, right = left.left, ast.BinOp(left.right, ast.Add(), right)
@@ -254,17 +309,18 @@ def _made(threshold: ast.expr) -> str:
 
 
 def panels(record: Mapping) -> list[tuple[str, Compared]]:
-    """Returns the part on which a claim failed as said, and two parts by which it holds within limits.
+    """Returns the part on which a claim failed as said, and two parts of the condition under which it holds.
 
-    Without limits, it returns two parts of the condition. A part that can't be drawn is left out.
+    If it holds under no such condition, it returns two parts of the condition. A part that can't be drawn is left out.
     """
-    said = list(compared(record["as_said"], record["figures"]))
+    said, within = (
+        list(compared(record[side], record["figures"], record["effects"])) for side in ("as_said", "within")
+    )
     if record["verdict"] != claims.HOLDS:
         said = [part for part in said if not part.met]
     if record["verdict"] != claims.WITHIN:
         return [("as said", part) for part in said[:2]]
-    within = list(compared(record["within"], record["figures"]))
-    return [*(("as said", part) for part in said[:1]), *(("within limits", part) for part in within[:2])]
+    return [*(("as said", part) for part in said[:1]), *(("only if", part) for part in within[:2])]
 
 
 def drawing(record: Mapping, words: Mapping[str, str]) -> str:
@@ -280,9 +336,9 @@ def drawing(record: Mapping, words: Mapping[str, str]) -> str:
     parts = panels(record)
     for side, part in parts:
         equal = f"{part.sign} {part.made} = {claims.shown(part.threshold)}" if part.made else part.words
-        write(f"{'✓' if part.met else '✗'} {side}: {equal}", "needed")
+        write(f"{MET[part.met]} {side}: {equal}", "needed")
         rows = list(part.figures.items())[:ROWS]
-        place, ends = _scale([part.threshold, *(value for _, value in rows)])
+        place, ends = _scale([part.threshold, *part.interval, *(value for _, value in rows)])
         for number, (name, value) in enumerate(rows):
             write(called(name, words))
             y += LINE
@@ -290,6 +346,9 @@ def drawing(record: Mapping, words: Mapping[str, str]) -> str:
             if judged := number < len(part.judged):
                 x = place(part.threshold)
                 drawn.append(f'<line class="threshold" x1="{x:.1f}" x2="{x:.1f}" y1="{y - 11}" y2="{y + 3}"/>')
+            if part.interval:
+                low, high = map(place, part.interval)
+                drawn.append(f'<line class="interval" x1="{low:.1f}" x2="{high:.1f}" y1="{y - 4}" y2="{y - 4}"/>')
             kind = "judged" if judged else "beside"
             drawn.append(f'<circle class="{kind}" cx="{place(value):.1f}" cy="{y - 4}" r="5"/>')
             drawn.append(_text(TRACK + 9, y, claims.shown(value)))
@@ -300,7 +359,8 @@ def drawing(record: Mapping, words: Mapping[str, str]) -> str:
     if not drawn:
         return ""
     beside = any(part.beside for _, part in parts)
-    write(f"● measured{' · ○ compared with it' if beside else ''} · ┃ threshold", "end")
+    among = "━ 95 % interval · " * any(part.interval for _, part in parts)
+    write(f"● measured · {among}{'○ compared with it · ' * beside}┃ threshold", "end")
     if more := _comparisons(record) - len(parts):
         write(f"{more} more condition{'s' * (more > 1)} below: “How it was decided”", "end")
     label = html.escape("; ".join(told))
@@ -407,7 +467,7 @@ def share_counts(file: Path, title: str, sentence: str, found: Mapping[str, list
         for place, (name, count) in enumerate(verdict_counts(found).items()):
             sign, colour = claims.SIGNS[name]
             ax.barh(-place, count, color=colour, height=0.6)
-            ax.text(count, -place, f"  {sign} {count} {name}", size=24, va="center")
+            ax.text(count, -place, f"  {sign} {count} {claims.answer(name)}", size=24, va="center")
         ax.set_xlim(0, 1.7 * max(verdict_counts(found).values()))
 
     share(file, title, sentence, draw)
@@ -421,7 +481,7 @@ def share_game(file: Path, title: str, sentence: str) -> None:
             left, below = place % 2, -(place // 2)
             ax.add_patch(Rectangle((left, below), 0.02, 0.8, color=colour))
             ax.add_patch(Rectangle((left + 0.02, below), 0.9, 0.8, color=colour, alpha=0.15, lw=0))
-            ax.text(left + 0.08, below + 0.4, f"{sign}  {name}", size=30, va="center")
-        ax.set(xlim=(0, 1.95), ylim=(-1.1, 0.9))
+            ax.text(left + 0.08, below + 0.4, f"{sign}  {claims.answer(name)}", size=30, va="center")
+        ax.set(xlim=(0, 1.95), ylim=(-2.1, 0.9))
 
     share(file, title, sentence, draw)

@@ -2,13 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import nbformat
 
-from course_lib import claims, glossary
+from course_lib import claims, effects, glossary
 from course_lib.curriculum import name_of, number_of
 from course_lib.tools import lessons, seeds, slides, workbook
 
@@ -34,6 +34,14 @@ The column *runs* says how often the verdict came out the same when the lesson r
 the plainest and on the richest instruction set of a processor (`make seeds`). If no run can change a verdict, the
 column says what it rests on, records of several seeds or arithmetic. A number before a colon is the lesson's. `make
 pages` writes this page from the lessons' outputs.
+"""
+
+LINES = """## What counts as an effect
+
+An effect is a mean with its 95 % interval. It is compared with its *line*, the smallest effect that matters, which is
+the same in the whole course. *Holds* needs the whole interval beyond the line, and *does not hold* needs all of it on
+the other side. Otherwise the claim is *undecided*. We drew these lines when most results were known. No result made
+after this can move them.
 """
 
 
@@ -132,7 +140,7 @@ def ledger_of_claims(found: Mapping[str, list[Verdict]]) -> str:
     if complaints := lacking(found):
         raise ValueError(f"{'; '.join(complaints)}; `make notebooks` runs the lessons")
     counts = Counter(verdict.record["verdict"] for every in found.values() for verdict in every)
-    total = ", ".join(f"{sign} {counts[name]} {name}" for name, (sign, _) in claims.SIGNS.items())
+    total = ", ".join(f"{counts[name]} {claims.answer(name)}" for name in claims.SIGNS)
     waiting = sum(not every for every in found.values())
     return "\n".join(
         [
@@ -140,6 +148,11 @@ def ledger_of_claims(found: Mapping[str, list[Verdict]]) -> str:
             f"{len(found)} claims, {counts.total()} verdicts: {total}; {waiting} claims wait for their lesson.\n",
             "| id | claim | said by | verdict | what came out | runs | where |\n|---|---|---|---|---|---|---|",
             *(_row(claim, every) for claim, every in found.items()),
+            f"\n{LINES}\n| unit | line | why |\n|---|---|---|",
+            *(
+                f"| {name} | {claims.shown(unit['line'])} | {unit['because']} |"
+                for name, unit in effects.units().items()
+            ),
             "\n## Who says it\n",
             *(f"- {name}: {text}" for name, text in claims.sources().items()),
             "\n## Settled on this page\n",
@@ -151,9 +164,12 @@ def ledger_of_claims(found: Mapping[str, list[Verdict]]) -> str:
 def _row(claim: str, every: list[Verdict]) -> str:
     columns = [[], [], [], []]
     for place, link, record, runs in every:
-        figures = _figures(claims.deciding(record))
+        deciding = claims.deciding(record)
+        figures = _figures(record, deciding)
         more = [f"and {len(figures) - MOST_FIGURES} more"] if len(figures) > MOST_FIGURES else []
         found = record["finding"] or "; ".join(figures[:MOST_FIGURES] + more)
+        if record["finding"] and record["effects"]:
+            found += f" ({'; '.join(_figures(record, [name for name in deciding if name in record['effects']]))})"
         cells = _outcome(record), found, runs, link
         for column, text in zip(columns, cells, strict=True):
             before = place if place == "page" else number_of(place)
@@ -167,12 +183,13 @@ def _row(claim: str, every: list[Verdict]) -> str:
 
 
 def _outcome(record: Mapping) -> str:
-    result, limits = record["verdict"], claims.bounds(record)
-    return f"{claims.SIGNS[result][0]} **{result}**{f': {limits}' if limits else ''}"
+    result, on = record["verdict"], record["measured_on"]
+    told = claims.outcome(record).replace(result, f"**{result}**", 1)
+    return f"{claims.SIGNS[result][0]} {told}" + f" ({on})" * bool(on)
 
 
-def _figures(figures: Mapping) -> list[str]:
-    return [f"{in_words(name)} {claims.shown(value)}" for name, value in figures.items()]
+def _figures(record: Mapping, names: Iterable[str]) -> list[str]:
+    return [f"{in_words(name)} {claims.shown_of(record, name)}" for name in names]
 
 
 def in_words(figure: str) -> str:
@@ -188,7 +205,7 @@ def _settled(claim: str, record: Mapping) -> str:
         f"{said['sentence']} ({said['said_by']})",
         said["settled"]["because"].strip(),
         f"```python\n{arithmetic}\n```" if arithmetic else "",
-        "; ".join(_figures(record["figures"])),
-        f"{_outcome(record)} ({record['kind']})" if record["kind"] != record["verdict"] else _outcome(record),
+        "; ".join(_figures(record, record["figures"])),
+        f"{_outcome(record)} · {record['kind']}" if record["kind"] != record["verdict"] else _outcome(record),
     ]
     return "\n\n".join(filter(None, parts)) + "\n"

@@ -101,7 +101,8 @@ def sentence(record):
     claim, (sign, colour) = claims.ledger()[record["id"]], claims.SIGNS[record["verdict"]]
     said = html.escape(claim.get("sense", claim["sentence"]))
     said = re.sub(r"\*(.+?)\*", r"<em>\1</em>", re.sub("&quot;(.+?)&quot;", r"‘\1’", said))
-    return f'<p role="note" style="border-color: {colour}">“{said}” <b>{sign}\u00a0{record["verdict"]}.</b></p>'
+    answer, on = claims.answer(record["verdict"]), f" ({record['measured_on']})" * bool(record["measured_on"])
+    return f'<p role="note" style="border-color: {colour}">“{said}” <b>{sign}\u00a0{answer}</b>{on}.</p>'
 
 
 def as_words(printed):

@@ -51,7 +51,7 @@
   const address = () => new URL(`?round=${round}`, location.href).href;
   const score = () => `${points()} of ${cards.length}`;
   function sum() {
-    const middle = cards.filter(({ verdicts }) => verdicts.includes("holds within limits")).length;
+    const middle = cards.filter(({ verdicts }) => verdicts.includes("holds only if")).length;
     part(".result h2").textContent = `You guessed ${score()}`;
     part(".score").setAttribute("aria-label", `Score: ${score()} verdicts guessed`);
     part(".points").textContent = score();
@@ -59,7 +59,7 @@
       .map((_, i) => `<rect x="${38 + 48 * i}" y="226" width="36" height="36" rx="6" stroke="#56b4e9" stroke-width="3"
         fill="${right(i) ? "#56b4e9" : "none"}"/>`)
       .join("");
-    part(".middle").textContent = `If you had said “holds within limits” every time, you would have guessed ${middle}.`;
+    part(".middle").textContent = `If you had said “holds only if …” every time, you would have guessed ${middle}.`;
     part(".recap").innerHTML = cards
       .map(({ id, sentence, verdicts }, i) => `<li class="${verdicts[0].replaceAll(" ", "-")}">
         <a href="claims.html#${id}">${sentence}</a><br>It ${came(cards[i])}${right(i) ? "." : `; you said it ${guesses[i]}.`}</li>`)

@@ -93,6 +93,8 @@
       groups.forEach((group, i) => {
         group.hidden = entries[i].hidden = !group.querySelector(":scope > section:not([hidden])");
       });
+      for (const row of document.querySelectorAll(".effects [data-claim]"))
+        row.hidden = document.getElementById(row.dataset.claim).closest("section").hidden;
       told.textContent = `${cards.filter(({ box }) => !box.hidden).length} of ${cards.length} claims are shown`;
     }
     filter.addEventListener("submit", (event) => event.preventDefault());
