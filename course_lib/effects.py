@@ -27,7 +27,7 @@ class Effect:
 
     Args:
         unit: one of `units()`.
-        over: what the interval is over, in words, such as "5 trainings, paired".
+        over: what the interval is over, in words, such as "5 runs, paired".
     """
 
     mean: float
@@ -50,8 +50,8 @@ def effect(values: Iterable[float], unit: str, over: str, *, beyond: float = 0.0
         KeyError: there is no such unit.
         ValueError: fewer than two values, a NaN, or a factor that isn't positive.
 
-    >>> effect([0.2, 0.3, 0.4], "whole sentences right", "trainings, paired")
-    Effect(mean=0.3, low=0.0515862, high=0.548414, unit='whole sentences right', over='3 trainings, paired')
+    >>> effect([0.2, 0.3, 0.4], "whole sentences right", "runs, paired")
+    Effect(mean=0.3, low=0.0515862, high=0.548414, unit='whole sentences right', over='3 runs, paired')
     """
     values = np.asarray(list(values), dtype=float)
     if unit not in units():

@@ -152,7 +152,7 @@ def test_a_box_that_cannot_be_computed_is_refused(shown, arguments, error, messa
 
 def test_the_box_carries_all_that_decided_it(shown, monkeypatch):
     monkeypatch.setenv("COURSE_SEED", "3")
-    ahead = Effect(0.3, 0.2, 0.4, "share of items", "5 trainings")
+    ahead = Effect(0.3, 0.2, 0.4, "share of items", "5 runs")
     figures = {"wide": np.float64(0.123456789), "steps": 3, "ahead": ahead}
     verdict(
         CLAIM,
@@ -162,7 +162,7 @@ def test_the_box_carries_all_that_decided_it(shown, monkeypatch):
         limits="<short> sentences",
         finding="{wide:.0%} of <{steps}> steps",
     )
-    assert all("0.3 [0.2, 0.4] share of items, over 5 trainings" in shown[0][kind] for kind in DRAWN)
+    assert all("0.3 [0.2, 0.4] share of items, over 5 runs" in shown[0][kind] for kind in DRAWN)
     assert "12% of &lt;3&gt; steps" in shown[0]["text/html"] and "12% of <3> steps" in shown[0]["text/plain"]
     outputs = [{"output_type": "display_data", "data": json.loads(json.dumps(shown[0])), "metadata": {}}]
     cells = [{"cell_type": "markdown", "source": ""}, {"cell_type": "code", "source": "", "outputs": outputs}]
@@ -174,7 +174,7 @@ def test_the_box_carries_all_that_decided_it(shown, monkeypatch):
             "finding": "12% of <3> steps",
             "figures": {"wide": 0.123457, "steps": 3, "ahead": 0.3},
             "effects": {
-                "ahead": {"mean": 0.3, "low": 0.2, "high": 0.4, "unit": "share of items", "over": "5 trainings"}
+                "ahead": {"mean": 0.3, "low": 0.2, "high": 0.4, "unit": "share of items", "over": "5 runs"}
             },
             "as_said": "wide > 1",
             "within": "wide > 0.1 and ahead > line",

@@ -32,7 +32,7 @@ def test_a_unit_has_a_line_and_a_reason(unit):
 @pytest.mark.parametrize("seed", range(5))
 def test_a_mean_has_students_interval(seed):
     values = np.random.default_rng(seed).normal(0.3, 0.1, 3 + seed)
-    found = effect(values, "share of items", "trainings")
+    found = effect(values, "share of items", "runs")
     wanted = stats.t.interval(0.95, len(values) - 1, values.mean(), stats.sem(values))
     assert (found.mean, found.low, found.high) == pytest.approx((values.mean(), *wanted), rel=1e-5)
     assert found.over == f"{3 + seed} trainings"
@@ -40,7 +40,7 @@ def test_a_mean_has_students_interval(seed):
 
 def test_95_of_100_intervals_contain_the_mean():
     draw = np.random.default_rng(0).normal
-    found = [effect(draw(0.3, 0.1, 5), "share of items", "trainings") for _ in range(2000)]
+    found = [effect(draw(0.3, 0.1, 5), "share of items", "runs") for _ in range(2000)]
     assert 0.935 < np.mean([one.low < 0.3 < one.high for one in found]) < 0.965
 
 
