@@ -8,6 +8,7 @@ from scipy import stats
 
 from course_lib import effects
 from course_lib.effects import Effect, condition, effect, share, units
+from course_lib.files import DATA, read_json
 
 UNITS = list(units())
 AROUND = {"above": (3, 4), "across": (0.5, 2), "within": (-0.5, 0.5), "across both": (-2, 2), "below": (-4, -3)}
@@ -24,6 +25,13 @@ def at(low: float, high: float, unit: str = "share of items") -> Effect:
 def test_a_unit_has_a_line_and_a_reason(unit):
     assert units()[unit]["line"] > (1 if units()[unit].get("factor") else 0)
     assert len(units()[unit]["because"].split()) > 8
+
+
+def test_seeds_alone_seldom_move_a_writer_by_the_line_of_bits():
+    writers = read_json(DATA / "recorded" / "language_models.json")["writers"]
+    runs = [[run["unseen"] for run in variant["seeds"].values()] for variant in writers.values()]
+    apart = [abs(one - other) for own in runs for one, other in itertools.combinations(own, 2)]
+    assert len(apart) >= 30 and np.mean(np.array(apart) < units()["bits per character"]["line"]) > 0.9
 
 
 # ---- intervals ----
