@@ -43,7 +43,7 @@ def test_a_mean_has_students_interval(seed):
     found = effect(values, "share of items", "runs")
     wanted = stats.t.interval(0.95, len(values) - 1, values.mean(), stats.sem(values))
     assert (found.mean, found.low, found.high) == pytest.approx((values.mean(), *wanted), rel=1e-5)
-    assert found.over == f"{3 + seed} trainings"
+    assert found.over == f"{3 + seed} runs"
 
 
 def test_95_of_100_intervals_contain_the_mean():
