@@ -173,9 +173,7 @@ def test_the_box_carries_all_that_decided_it(shown, monkeypatch):
             "verdict": "holds only if",
             "finding": "12% of <3> steps",
             "figures": {"wide": 0.123457, "steps": 3, "ahead": 0.3},
-            "effects": {
-                "ahead": {"mean": 0.3, "low": 0.2, "high": 0.4, "unit": "share of items", "over": "5 runs"}
-            },
+            "effects": {"ahead": {"mean": 0.3, "low": 0.2, "high": 0.4, "unit": "share of items", "over": "5 runs"}},
             "as_said": "wide > 1",
             "within": "wide > 0.1 and ahead > line",
             "limits": "<short> sentences",
