@@ -15,8 +15,10 @@ import pytest
 import torch
 from nbformat.v4.nbjson import reads
 
-from course_lib import glossary
+from course_lib import claims, glossary
+from course_lib.curriculum import number_of
 from course_lib.glossary import SECTIONS, Entry
+from course_lib.tools import pages
 
 ROOT = Path(__file__).parent.parent
 NOTEBOOKS = {path.name: path for path in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))}
@@ -323,6 +325,25 @@ def test_no_two_entries_claim_one_name():
 def test_an_analogy_stands_once_with_the_point_at_which_it_fails(analogy, home):
     told = {entry.name: entry.text for entry in glossary.entries().values() if analogy in entry.text}
     assert list(told) == [home] and re.search(r"\bfails?\b", told[home])
+
+
+# ---- the glossary tells the verdicts of the boxes ----
+
+ANSWERS = "|".join(sorted(claims.SIGNS, key=len, reverse=True))  # "holds only if" before "holds"
+TOLD = re.compile(rf"[Cc]laim ([A-Z]\d+)(?: \(lesson (\d+)\))?(?:(?:, [^.]*?,)? (?:is )?({ANSWERS}))?")
+
+
+def test_every_verdict_that_an_entry_tells_is_that_of_the_box():
+    """A claim named with its lesson must have its answer there; one named alone may have none."""
+    boxes = {
+        (claim, "" if verdict.place == "page" else str(number_of(verdict.place)), verdict.record["verdict"])
+        for claim, every in pages.verdicts().items()
+        for verdict in every
+    }
+    told = {entry.name: TOLD.findall(" ".join(entry.text.split())) for entry in glossary.entries().values()}
+    told = [(name, said) for name, every in told.items() for said in every if said[1] or said[2]]
+    assert len(told) >= 40
+    assert [(name, said) for name, said in told if said not in boxes] == []
 
 
 # ---- the lessons lead here ----
