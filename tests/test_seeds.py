@@ -12,6 +12,14 @@ from course_lib.tools import lessons, seeds
 
 SEEDS = 10
 OTHERWISE = 0.05  # of the runs
+# Their conditions are new; the claims page says that they were not tried with other seeds, until `make seeds` does.
+NOT_TRIED_YET = {
+    "rnn_bottleneck": ["C2"],
+    "bahdanau_attention": ["N4"],
+    "multi_head": ["C5"],
+    "taken_apart": ["N13"],
+    "language_models": ["C11", "G2"],
+}
 
 
 # ---- what came out ----
@@ -19,14 +27,16 @@ OTHERWISE = 0.05  # of the runs
 
 @pytest.mark.parametrize("path", lessons.find(), ids=lambda path: path.stem)
 def test_a_verdict_that_a_run_can_change_came_out_the_same_in_nearly_all(path):
-    tried = seeds.kept().get(name_of(path), {"claims": {}})
+    tried, waiting = seeds.kept().get(name_of(path), {"claims": {}}), []
     for box in claims.boxes(nbformat.read(path, as_version=4)):
-        if claims.rests_on(box) == "this run":
+        if seeds.same(box, tried["claims"].get(box["id"])) == "not tried":
+            waiting.append(box["id"])
+        elif claims.rests_on(box) == "this run":
             entry = tried["claims"][box["id"]]
-            assert entry["conditions"] == [box["as_said"], box["within"]], box["id"]
             others = [run for run, verdict in entry["verdicts"].items() if verdict != box["verdict"]]
             assert len(entry["verdicts"]) >= 2 * SEEDS, box["id"]
             assert len(others) <= OTHERWISE * len(entry["verdicts"]), f"{box['id']}: {others}"
+    assert sorted(waiting) == NOT_TRIED_YET.get(name_of(path), [])
 
 
 @pytest.mark.parametrize("path", lessons.find(), ids=lambda path: path.stem)
