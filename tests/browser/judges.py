@@ -12,13 +12,17 @@ def is_foreign(url):
     return parts.scheme not in OWN and parts.hostname not in HERE
 
 
+# anywidget rejects a promise if an explorer's script takes more than 2 s to load, and draws the explorer all the same.
+SLOW = "[anywidget] Failed to initialize model."
+
+
 class Watch:
-    """Keeps what goes wrong on the pages of a context, pop-ups included: `faults`."""
+    """Keeps what goes wrong on the pages of a context, pop-ups included, but no slowness: `faults`."""
 
     def __init__(self, context):
         self.faults = []
         context.on("console", lambda message: message.type == "error" and self.add("console", message.text))
-        context.on("weberror", lambda error: self.add("uncaught", str(error.error)))
+        context.on("weberror", lambda error: str(error.error) != SLOW and self.add("uncaught", str(error.error)))
         context.on("request", lambda request: self.asked(request.url))
         context.on("page", lambda page: page.on("websocket", lambda socket: self.asked(socket.url)))
 
