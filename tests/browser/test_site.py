@@ -809,6 +809,19 @@ def test_the_address_of_a_hidden_card_makes_the_filter_give_way(page, address):
     assert page.locator("section:has(> #H3)").is_visible()
 
 
+def test_effects_are_filtered_with_their_claims_and_lead_to_them(page, address):
+    visit(page, address, "glossary/claims.html")
+    rows = page.locator(".effects [data-claim]")
+    every = rows.count()
+    choose(page, "verdict", "undecided")
+    left = [row for row in rows.all() if row.is_visible()]
+    assert 0 < len(left) < every
+    ids = {row.get_attribute("data-claim") for row in left}
+    assert all(shown_claims(page).filter(has=page.locator(f"#{claim}")).count() for claim in ids)
+    left[0].get_by_role("link").click()
+    assert page.url.endswith(f"#{left[0].get_attribute('data-claim')}")
+
+
 def test_the_groups_of_claims_can_be_gone_to(page, address):
     visit(page, address, "glossary/claims.html")
     assert page.locator(".groups a").all_inner_texts()[:3] == ["Begin with these", "Lesson 1", "Lesson 2"]
