@@ -273,7 +273,8 @@ def test_every_vote_on_a_slide_has_one_answer(path):
 
 
 def judged(claim="N8", **conditions):
-    record = claims.judged(claim, {"share": 0.5}, finding="{share:.0%} were correct.", **conditions)
+    given = {"finding": "{share:.0%} were correct.", "measured_on": "toy French", **conditions}
+    record = claims.judged(claim, {"share": 0.5}, **given)
     cell = code("-", "judge()")
     cell.outputs = [new_output("display_data", {claims.MIME: record, "text/html": "a box"})]
     return cell
@@ -288,7 +289,7 @@ def test_a_verdict_is_a_sentence_and_a_picture():
     heading, note, verdict, picture = cells[2:]
     assert heading.source == "### Is it?\n\n**A sentence for all.**" and shown_by(picture) == ["iVBO"]
     (said,) = shown_by(verdict)
-    assert claims.ledger()["N8"]["sentence"] in said and said.endswith("<b>✗\u00a0does not hold.</b></p>")
+    assert claims.ledger()["N8"]["sentence"] in said and said.endswith("<b>✗\u00a0does not hold</b> (toy French).</p>")
     assert lessons.slide_type(note) == "notes" and note.source.startswith("a few runs\n\n50% were correct.")
 
 
@@ -302,8 +303,9 @@ def test_a_verdict_is_a_sentence_and_a_picture():
 )
 def test_the_sentence_of_a_verdict_is_what_is_claimed(claim, said, monkeypatch):
     monkeypatch.setattr(claims, "ledger", lambda: {"N8": claim})
-    sentence = slides.sentence({"id": "N8", "verdict": claims.HOLDS})
-    assert said in sentence and sentence.endswith("<b>✓\u00a0holds.</b></p>")
+    sentence = slides.sentence({"id": "N8", "verdict": claims.WITHIN, "measured_on": "real text"})
+    assert said in sentence and sentence.endswith("<b>≈\u00a0holds only if …</b> (real text).</p>")
+    assert slides.sentence({"id": "N8", "verdict": claims.UNTESTABLE, "measured_on": ""}).endswith("tested</b>.</p>")
 
 
 @pytest.mark.parametrize("path", lessons.find(), ids=lambda path: path.stem)
