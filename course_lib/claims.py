@@ -20,7 +20,7 @@ from functools import cache, partial
 from IPython.display import Markdown, display
 
 from course_lib import speed
-from course_lib.effects import Effect, condition
+from course_lib.effects import Effect, condition, units
 from course_lib.files import DATA, read_json
 from course_lib.fingerprint import fingerprint
 from course_lib.processes import in_a_notebook, side_by_side
@@ -68,12 +68,16 @@ def verdict(claim: str, figures: Mapping[str, object], **conditions: str) -> Non
 
     Arguments and errors are those of `judged`.
     """
-    record = judged(claim, figures, **conditions)
-    plain = f"{claim}: {ledger()[claim]['sentence']}\n"
+    display(drawn(judged(claim, figures, **conditions)), raw=True)
+
+
+def drawn(record: dict) -> dict:
+    """Returns the output of a cell that shows a record: the data, the box, and the box as text."""
+    plain = f"{record['id']}: {ledger()[record['id']]['sentence']}\n"
     plain += outcome(record).replace(record["verdict"], record["verdict"].upper(), 1)
     plain += f"\n{record['finding']}" * bool(record["finding"])
     lines = [f"  {name.replace('_', ' ')}: {shown_of(record, name)}" for name in record["figures"]]
-    display({MIME: record, "text/html": _box(record), "text/plain": "\n".join([plain, *lines])}, raw=True)
+    return {MIME: record, "text/html": _box(record), "text/plain": "\n".join([plain, *lines])}
 
 
 def judged(
@@ -205,11 +209,12 @@ def shown(value: float | str) -> str:
 
 
 def shown_of(record: Mapping, figure: str) -> str:
-    """Returns a figure with its interval, if it has one, as text."""
+    """Returns a figure as text; an effect has its interval, its unit and the unit's line."""
     one, value = record["effects"].get(figure), shown(record["figures"][figure])
     if one is None:
         return value
-    return f"{value} [{shown(one['low'])}, {shown(one['high'])}] {one['unit']}, over {one['over']}"
+    ends = f"[{shown(one['low'])}, {shown(one['high'])}]"
+    return f"{value} {ends} {one['unit']}, line {units()[one['unit']]['line']}, over {one['over']}"
 
 
 def _box(record: dict) -> str:
@@ -227,7 +232,7 @@ def _box(record: dict) -> str:
     )
     conditions = "".join(
         f"<div>{words}: <code>{html.escape(record[name])}</code></div>"
-        for name, words in (("as_said", "holds if"), ("within", "holds only if …, where"))
+        for name, words in (("as_said", "“holds” if"), ("within", "else “holds only if …” if"))
         if record[name]
     )
     return (

@@ -162,7 +162,7 @@ def test_the_box_carries_all_that_decided_it(shown, monkeypatch):
         limits="<short> sentences",
         finding="{wide:.0%} of <{steps}> steps",
     )
-    assert all("0.3 [0.2, 0.4] share of items, over 5 runs" in shown[0][kind] for kind in DRAWN)
+    assert all("0.3 [0.2, 0.4] share of items, line 0.1, over 5 runs" in shown[0][kind] for kind in DRAWN)
     assert "12% of &lt;3&gt; steps" in shown[0]["text/html"] and "12% of <3> steps" in shown[0]["text/plain"]
     outputs = [{"output_type": "display_data", "data": json.loads(json.dumps(shown[0])), "metadata": {}}]
     cells = [{"cell_type": "markdown", "source": ""}, {"cell_type": "code", "source": "", "outputs": outputs}]
