@@ -303,9 +303,11 @@ def test_a_verdict_is_a_sentence_and_a_picture():
 )
 def test_the_sentence_of_a_verdict_is_what_is_claimed(claim, said, monkeypatch):
     monkeypatch.setattr(claims, "ledger", lambda: {"N8": claim})
-    sentence = slides.sentence({"id": "N8", "verdict": claims.WITHIN, "measured_on": "real text"})
-    assert said in sentence and sentence.endswith("<b>≈\u00a0holds only if …</b> (real text).</p>")
-    assert slides.sentence({"id": "N8", "verdict": claims.UNTESTABLE, "measured_on": ""}).endswith("tested</b>.</p>")
+    record = {"id": "N8", "verdict": claims.WITHIN, "limits": "a < b. Else not.", "measured_on": "real text"}
+    sentence = slides.sentence(record)
+    assert said in sentence and sentence.endswith("<b>≈\u00a0holds only if</b> a &lt; b (real text).</p>")
+    record |= {"verdict": claims.UNTESTABLE, "measured_on": ""}
+    assert slides.sentence(record).endswith("<b>?\u00a0cannot be tested</b>.</p>")
 
 
 @pytest.mark.parametrize("path", lessons.find(), ids=lambda path: path.stem)

@@ -97,12 +97,14 @@ def picture_verdicts(cells):
 
 
 def sentence(record):
-    """Returns a claim with its verdict."""
+    """Returns a claim with its verdict; one that holds only if something is so has the first sentence of its limits."""
     claim, (sign, colour) = claims.ledger()[record["id"]], claims.SIGNS[record["verdict"]]
     said = html.escape(claim.get("sense", claim["sentence"]))
     said = re.sub(r"\*(.+?)\*", r"<em>\1</em>", re.sub("&quot;(.+?)&quot;", r"‘\1’", said))
-    answer, on = claims.answer(record["verdict"]), f" ({record['measured_on']})" * bool(record["measured_on"])
-    return f'<p role="note" style="border-color: {colour}">“{said}” <b>{sign}\u00a0{answer}</b>{on}.</p>'
+    limits = record["limits"].split(". ")[0].removesuffix(".") if record["verdict"] == claims.WITHIN else ""
+    answer = f"<b>{sign}\u00a0{record['verdict']}</b> {html.escape(limits)}".rstrip()
+    on = f" ({record['measured_on']})" * bool(record["measured_on"])
+    return f'<p role="note" style="border-color: {colour}">“{said}” {answer}{on}.</p>'
 
 
 def as_words(printed):
