@@ -84,7 +84,7 @@ def ledger(found: Mapping[str, list[pages.Verdict]]) -> str:
     filled = {group: every for group, every in groups.items() if every}
     texts = {"told": told, "sources": claims.sources(), "waits": WAITS, "effects": effect_rows(found)}
     texts |= {"units": effects.units(), "ticks": [(n, _percent(n * 0.1, "share of items")) for n in TICKS]}
-    return TEMPLATES.get_template("claims.md").render(groups=filled, counts=counts, **texts, look=_look)
+    return TEMPLATES.get_template("claims.md").render(groups=filled, counts=counts, **texts)
 
 
 def _rank(claim: str) -> float:
@@ -94,6 +94,9 @@ def _rank(claim: str) -> float:
 def _look(verdict: str) -> str:
     """Returns the class of a verdict, which has its colour."""
     return verdict.replace(" ", "-")
+
+
+TEMPLATES.globals |= {"look": _look, "answer": claims.answer}
 
 
 def verdict_counts(found: Mapping[str, list[pages.Verdict]]) -> dict[str, int]:
@@ -211,7 +214,7 @@ def game(found: Mapping[str, list[pages.Verdict]]) -> str:
     """Returns the page in Markdown on which a visitor guesses the verdicts, with the cards of `ledger`."""
     dealt = [[_card(claim, found[claim]) for claim in part] for part in rounds(found)]
     counts = Counter(card["outcomes"][0] for card in chain(*dealt) if len({*card["outcomes"]}) == 1)
-    texts = {"claims": len(tested(found)), "counts": counts, "signs": claims.SIGNS, "look": _look}
+    texts = {"claims": len(tested(found)), "counts": counts, "signs": claims.SIGNS}
     return TEMPLATES.get_template("play.md").render(rounds=dealt, **texts)
 
 
