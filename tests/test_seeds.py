@@ -16,7 +16,6 @@ OTHERWISE = 0.05  # of the runs
 NOT_TRIED_YET = {
     "rnn_bottleneck": ["C2"],
     "bahdanau_attention": ["N4"],
-    "multi_head": ["C5"],
     "taken_apart": ["N13"],
     "language_models": ["C11", "G2"],
 }
