@@ -318,7 +318,7 @@ def test_an_effect_is_drawn_with_its_interval_beside_its_line(low, met, sign):
 
 @pytest.mark.parametrize(("condition", "threshold"), [("ahead < -line", 1 / 1.2), ("line < ahead", 1.2)])
 def test_the_line_of_a_factor_may_be_on_either_side(condition, threshold):
-    one = {"ahead": {"low": 2.0, "high": 3.0, "unit": "factor"}}
+    one = {"ahead": {"mean": 2.5, "low": 2.0, "high": 3.0, "unit": "factor", "over": "5 runs"}}
     (part,) = cards.compared(condition, {"ahead": 2.5}, one)
     assert part.threshold == pytest.approx(threshold) and part.met == (threshold > 1)
 

@@ -285,13 +285,9 @@ def _compared(left: ast.expr, sign: str, right: ast.expr, figures: Mapping, inte
     if not used(left):
         left, sign, right = right, MIRRORED[sign], left
     if isinstance(left, ast.Name) and (one := intervals.get(left.id)):
-        threshold, ends = (
-            effects.place(one["unit"], -1 if isinstance(right, ast.UnaryOp) else 1),
-            (one["low"], one["high"]),
-        )
-        either = {TRUE[sign](end, threshold) for end in ends}
-        judged = {left.id: figures[left.id]}
-        return Compared(WORDS[sign], threshold, "", judged, {}, either.pop() if len(either) == 1 else None, ends)
+        threshold = effects.place(one["unit"], -1 if isinstance(right, ast.UnaryOp) else 1)
+        met = effects.condition(f"{left.id} {sign} {ast.unparse(right)}", {left.id: effects.Effect(**one)})
+        return Compared(WORDS[sign], threshold, "", {left.id: figures[left.id]}, {}, met, (one["low"], one["high"]))
     met = TRUE[sign](value(left), value(right))
     if isinstance(left, ast.BinOp) and isinstance(left.op, ast.Sub):  # a - b > c is a > b + c
         left, right = left.left, ast.BinOp(left.right, ast.Add(), right)
