@@ -88,7 +88,8 @@ class EncoderDecoder(nn.Module):
                 f"the mask has the shape {tuple(mask.shape)}; it must be the source's, {tuple(source.shape[:2])}"
             )
         embedded = self.source_embedding(source)
-        if mask is None or mask.all():
+        mask = None if mask is None or mask.all() else mask  # every step of the decoder is faster without a mask
+        if mask is None:
             states, last = self.encoder(embedded)
         else:
             lengths = mask.sum(1).cpu()

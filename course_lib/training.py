@@ -11,6 +11,7 @@ from functools import partial
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
+from torch.nn import functional as F
 from torch.optim.lr_scheduler import LambdaLR, LRScheduler, OneCycleLR
 
 from course_lib.corpus import Batch, Batches, Corpus
@@ -122,11 +123,8 @@ def cross_entropy(
         raise ValueError(f"the mask has the shape {tuple(mask.shape)}; it must be the words', {tuple(words.shape)}")
     if mask is not None and not mask.any():
         raise ValueError("the mask is False everywhere, so there is no word to average over; give it a True")
-    log_p = logits.log_softmax(-1)
-    loss = -log_p.gather(-1, words[..., None])[..., 0]
-    if smoothing:
-        loss = (1 - smoothing) * loss - smoothing * log_p.mean(-1)
-    return loss.mean() if mask is None else loss[mask].mean()
+    counted = words if mask is None else words.masked_fill(~mask, -100)  # torch leaves out words numbered −100
+    return F.cross_entropy(logits.reshape(-1, logits.shape[-1]), counted.reshape(-1), label_smoothing=smoothing)
 
 
 def translation_loss(model: nn.Module, batch: Batch, smoothing: float = 0.0) -> Float[Tensor, ""]:
@@ -139,6 +137,9 @@ def next_token_loss(model: nn.Module, window: Int[Tensor, "batch window"]) -> Fl
     """Computes the cross-entropy per token: one pass predicts each from those before it (Bengio et al. 2003)."""
     logits, _ = model(window[:, :-1])
     return cross_entropy(logits, window[:, 1:])
+
+
+ADAM = partial(torch.optim.Adam, fused=True)
 
 
 class _Given:
@@ -190,7 +191,7 @@ def train(
     steps: int,
     learning_rate: float,
     schedule: Schedule = one_cycle,
-    optimizer: Callable[..., torch.optim.Optimizer] = torch.optim.Adam,
+    optimizer: Callable[..., torch.optim.Optimizer] = ADAM,
     clip: float = 1.0,
     validate: Callable[[nn.Module], float] | None = None,
     seed: int | None = None,
@@ -206,7 +207,8 @@ def train(
             are done. A batch is a tensor, an object with a method `to(device)`, or a tuple of these.
         loss: computes the loss of the model on a batch.
         learning_rate: the highest rate of the `schedule`.
-        optimizer: takes the parameters and the learning rate `lr`; Adam by default (Kingma & Ba 2015).
+        optimizer: takes the parameters and the learning rate `lr`; Adam by default (Kingma & Ba 2015), in the form
+            that steps all parameters with one kernel.
         validate: measures the model after each pass through `batches`; its time does not count.
         seed: `course_seed()` by default.
         label: the name in the progress bar.
