@@ -31,7 +31,7 @@ from course_lib.masks import causal_mask
 from course_lib.positions import RotaryPositions
 from course_lib.pretrained import from_pretrained, minilm_folder
 from course_lib.recurrent import EncoderDecoder
-from course_lib.training import next_token_loss, translation_loss
+from course_lib.training import ADAM, next_token_loss, translation_loss
 from course_lib.transformer import Decoder, Encoder, Transformer
 
 Ways = dict[str, Callable[[], object]]
@@ -73,7 +73,10 @@ def equal(one, two, *_) -> None:
 
 
 def trained(title: str, models: dict[str, nn.Module], batches: Sequence, loss, words: int, rounds: int) -> str:
-    """Returns a table of forward, backward and Adam on all batches."""
+    """Returns a table of forward, backward and Adam on all batches.
+
+    A model named "ours" gets the course's Adam, the others torch's default.
+    """
 
     def train(model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
         for batch in batches:
@@ -81,7 +84,10 @@ def trained(title: str, models: dict[str, nn.Module], batches: Sequence, loss, w
             loss(model, batch).backward()
             optimizer.step()
 
-    ways = {name: partial(train, model, torch.optim.Adam(model.parameters())) for name, model in models.items()}
+    ways = {}
+    for name, model in models.items():
+        optimizer = ADAM if name == "ours" else torch.optim.Adam
+        ways[name] = partial(train, model, optimizer(model.parameters()))
     return table(f"Training {title}", ways, lambda *_: None, words=words, rounds=rounds)
 
 
@@ -136,6 +142,7 @@ def translators(steps: int = 20, rounds: int = 9) -> Tables:
         torch.manual_seed(0)
         recurrent[name] = EncoderDecoder(*sizes, hidden_size=128, attention=score)
     transformers = {"nn.Transformer": TorchTransformer(ours := Transformer(*sizes)), "ours": ours}
+    transformers["ours, torch's default Adam"] = deepcopy(ours)
     for title, models in (("GRUs", recurrent), ("Transformers", transformers)):
         assert_same(*list(models.values())[:2], batches[0], translation_loss)
         yield trained(f"{title} on toy French", models, batches, translation_loss, words, rounds)
