@@ -28,6 +28,14 @@ def cache_folder() -> Path:
     return Path(os.environ.get("COURSE_CACHE") or Path.home() / ".cache" / "attention-measured")
 
 
+def data_draw() -> int:
+    """Returns which draw of the data this process uses: `COURSE_DRAW`, or 0, the lessons' own.
+
+    Each draw makes other sentences and scenes, and holds out other topics and scans.
+    """
+    return int(os.environ.get("COURSE_DRAW") or 0)
+
+
 @contextlib.contextmanager
 def replacing(file: Path) -> Iterator[Path]:
     """Gives a path to write to, and moves the file written there to `file` at the end, unless an error was raised.

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import torch
 
+from course_lib.files import data_draw
+
 Links = frozenset[tuple[int, int]]
 
 
@@ -124,7 +126,7 @@ class Dice:
     """Makes random choices with one `torch.Generator`; it draws numbers in blocks, since single draws are slow."""
 
     def __init__(self, seed: int):
-        self.generator = torch.Generator().manual_seed(seed)
+        self.generator = torch.Generator().manual_seed(seed + 10**6 * data_draw())
         self.block: list[float] = []
 
     def random(self) -> float:

@@ -1,8 +1,8 @@
 """Gives stale records today's hash if the change of code didn't change their results.
 
 For every stale variant, and every model with kept weights, it runs one seed twice on this machine: with today's code
-and with the code of the revision that made the record. Each run has at most `steps` steps. If by then the results agree to
-`ROUNDING`, the code does the same; sums in another order differ by less. Times are not compared.
+and with the code of the revision that made the record. Each run has at most `steps` steps. If by then the results agree
+to `ROUNDING`, the code does the same; sums in another order differ by less. Times are not compared.
 """
 
 import inspect
