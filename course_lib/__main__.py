@@ -186,6 +186,34 @@ def seeds(arguments):
     pages([])
 
 
+def freeze(arguments):
+    """write down the conditions of all verdicts and the lines of effects, with their hash, before `confirm` runs"""
+    from course_lib.tools import confirm
+
+    changed = confirm.freeze()
+    told = f"{len(changed)} conditions were new or changed; they are frozen now"
+    print(*(f"{lesson} {claim}" for lesson, claim in changed), told, sep="\n")
+    pages([])
+
+
+def confirm(arguments):
+    """N [lesson ...]: run lessons on N fresh draws of the data, with fresh seeds, and keep which verdicts come out"""
+    from course_lib.curriculum import name_of
+    from course_lib.tools import confirm, lessons
+
+    if not arguments or not arguments[0].isdigit() or int(arguments[0]) == 0:
+        sys.exit("confirm needs the number of draws first, 1 or more, for example: make confirm N=2")
+    changed = confirm.thawed()
+    for path in lessons.find(arguments[1:]):
+        if mine := [claim for lesson, claim in changed if lesson == name_of(path)]:
+            sys.exit(f"{path.stem}: the conditions of {', '.join(mine)} aren't frozen; `make freeze` freezes them")
+        for run in confirm.still_to_run(path, int(arguments[0])):
+            print(confirm.label(*run))
+            with clean_run(**confirm.variables(*run)) as environment:
+                confirm.keep(path, *run, confirm.run(path, environment))
+    pages([])
+
+
 def pages(arguments):
     """rewrite the glossary's index, the claims page and the lessons' minutes from the entries and lessons"""
     from course_lib.tools import pages
@@ -385,6 +413,8 @@ ALL = (
     record,
     restamp,
     seeds,
+    freeze,
+    confirm,
     pages,
     bench,
     mutants,
@@ -394,7 +424,7 @@ ALL = (
 VERBS = {verb.__name__.replace("_", "-"): verb for verb in ALL}
 NEEDED = {
     **dict.fromkeys((test, test_all, check, format), set(EXTRAS_MB)),
-    **dict.fromkeys((lab, notebooks, record, restamp, seeds, bench, mutants), {"real"}),
+    **dict.fromkeys((lab, notebooks, record, restamp, seeds, confirm, bench, mutants), {"real"}),
     **dict.fromkeys(IN_CLASS, {"teach"}),
     **dict.fromkeys((slides, site), {"web"}),
     warm: {"real", "web"},

@@ -21,7 +21,7 @@ from IPython.display import Markdown, display
 
 from course_lib import speed
 from course_lib.effects import Effect, condition, units
-from course_lib.files import DATA, read_json
+from course_lib.files import DATA, data_draw, read_json, records_folder
 from course_lib.fingerprint import fingerprint
 from course_lib.processes import in_a_notebook, side_by_side
 from course_lib.trained import TrainedModel
@@ -278,9 +278,9 @@ class Experiment:
     """A function of a seed and a variant's settings that a lesson runs live or reads from its record."""
 
     def __init__(self, lesson: str, function: Callable, variants: dict[str, dict], seeds: int, alone: bool):
-        self.file = DATA / "recorded" / f"{lesson}.json"
+        self.file = records_folder() / "recorded" / f"{lesson}.json"
         self.function, self.variants, self.alone = function, variants, alone
-        self.seeds = range(1, seeds + 1)
+        self.seeds = range(first := 1000 * data_draw() + 1, first + seeds)
         self.name = function.__name__
 
     def __call__(self, seed: int, **settings):

@@ -36,6 +36,11 @@ def data_draw() -> int:
     return int(os.environ.get("COURSE_DRAW") or 0)
 
 
+def records_folder() -> Path:
+    """Returns the folder that keeps recorded results and weights: `COURSE_RECORDS`, or the course's data."""
+    return Path(os.environ.get("COURSE_RECORDS") or DATA)
+
+
 @contextlib.contextmanager
 def replacing(file: Path) -> Iterator[Path]:
     """Gives a path to write to, and moves the file written there to `file` at the end, unless an error was raised.

@@ -11,12 +11,12 @@ import torch
 from IPython.display import display
 from torch import nn
 
-from course_lib.files import DATA, replacing
+from course_lib.files import records_folder, replacing
 from course_lib.fingerprint import fingerprint
 from course_lib.training import course_seed
 
 MIME = "application/vnd.attention-measured.ability+json"
-FOLDER = DATA / "models"
+FOLDER = records_folder() / "models"
 RECORDED = "recorded"  # used as a seed, it means the recorded weights
 
 

@@ -42,6 +42,11 @@ RUNS = {
     "not tried": "not tried with other seeds",
     "": "",
 }
+FRESH = {
+    "": "",
+    "not run": "not yet run on fresh data",
+    "its condition has changed since": "its condition has changed since it was run on fresh data",
+}
 SIGNS = {ast.Gt: ">", ast.Lt: "<", ast.GtE: ">=", ast.LtE: "<="}
 MET = {True: "✓", False: "✗", None: "±"}
 MIRRORED = {">": "<", "<": ">", ">=": "<=", "<=": ">="}
@@ -83,6 +88,7 @@ def ledger(found: Mapping[str, list[pages.Verdict]]) -> str:
     told = f"{len(found)} claims with {verdicts} verdicts: some are tested in two lessons{wait}."
     filled = {group: every for group, every in groups.items() if every}
     texts = {"told": told, "sources": claims.sources(), "waits": WAITS, "effects": effect_rows(found)}
+    texts["survived"] = pages.survived(found)
     texts |= {"units": effects.units(), "ticks": [(n, _percent(n * 0.1, "share of items")) for n in TICKS]}
     return TEMPLATES.get_template("claims.md").render(groups=filled, counts=counts, **texts)
 
@@ -154,6 +160,7 @@ def _verdict(verdict: pages.Verdict, words: Mapping[str, str]) -> dict:
         "drawing": drawing(record, words) if record["kind"] == "experiment" else "",
         "link": "" if verdict.place == "page" else verdict.link.replace("[lesson", "[Lesson", 1),
         "runs": RUNS.get(verdict.runs, f"the same in {verdict.runs} runs with other seeds"),
+        "fresh": FRESH.get(verdict.confirmed, f"on fresh data the same in {verdict.confirmed} runs"),
         "kind": f"Kind of verdict: {record['kind']}.",
         "conditions": [(side, condition) for side, condition in conditions.items() if condition],
         "every_figure": [(name.replace("_", " "), claims.shown_of(record, name)) for name in record["figures"]],

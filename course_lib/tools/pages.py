@@ -10,7 +10,7 @@ import nbformat
 
 from course_lib import claims, effects, glossary
 from course_lib.curriculum import name_of, number_of
-from course_lib.tools import lessons, seeds, slides, workbook
+from course_lib.tools import confirm, lessons, seeds, slides, workbook
 
 PROMISED = re.compile(r"(?<=\*\*Time:\*\* )\d+ minutes to read, \d+ as a lecture")  # in each lesson
 MOST_FIGURES = 4  # shown per verdict; its box shows all
@@ -32,8 +32,9 @@ none, are [settled on this page](#Settled-on-this-page).
 
 The column *runs* says how often the verdict came out the same when the lesson ran with seeds that nobody picked, on
 the plainest and on the richest instruction set of a processor (`make seeds`). If no run can change a verdict, the
-column says what it rests on, records of several seeds or arithmetic. A number before a colon is the lesson's. `make
-pages` writes this page from the lessons' outputs.
+column says what it rests on, records of several seeds or arithmetic. After it stands how often the verdict came out the
+same on fresh data and with fresh seeds, records included (`make confirm`). A number before a colon is the lesson's.
+`make pages` writes this page from the lessons' outputs.
 """
 
 LINES = """## What counts as an effect
@@ -46,12 +47,16 @@ after this can move them.
 
 
 class Verdict(NamedTuple):
-    """Holds one verdict on a claim: a lesson's name or "page", a link to the cell, the box's record, and the runs."""
+    """Holds one verdict on a claim: a lesson's name or "page", a link to the cell, and the box's record.
+
+    `runs` says what came out with other seeds, and `confirmed` what came out on fresh data.
+    """
 
     place: str
     link: str
     record: dict
     runs: str
+    confirmed: str
 
 
 def write() -> list[Path]:
@@ -104,7 +109,7 @@ def title(path: Path) -> str:
 def verdicts() -> dict[str, list[Verdict]]:
     """Returns the verdicts by claim: those in the lessons' boxes, then those settled on the page."""
     found = {claim: [] for claim in claims.ledger()}
-    kept = seeds.kept()
+    tried, confirmed = seeds.kept(), confirm.kept()
     for path in lessons.find():
         heading = ""
         for cell in nbformat.read(path, as_version=4).cells:
@@ -113,11 +118,12 @@ def verdicts() -> dict[str, list[Verdict]]:
             for record in claims.boxes({"cells": [cell]}):
                 name = name_of(path)
                 link = f"[lesson {number_of(name)}: {heading}](../notebooks/{path.name}#cell-id={cell.id})"
-                same = seeds.same(record, kept.get(name, {}).get("claims", {}).get(record["id"]))
-                found[record["id"]].append(Verdict(name, link, record, same))
+                entries = (kept.get(name, {}).get("claims", {}).get(record["id"]) for kept in (tried, confirmed))
+                told = (same(record, entry) for same, entry in zip((seeds.same, confirm.same), entries, strict=True))
+                found[record["id"]].append(Verdict(name, link, record, *told))
     for claim, said in claims.ledger().items():
         if said["tested_in"] == "page":
-            found[claim].append(Verdict("page", f"[below](#{claim})", claims.settled(claim), ""))
+            found[claim].append(Verdict("page", f"[below](#{claim})", claims.settled(claim), "", ""))
     return found
 
 
@@ -146,6 +152,7 @@ def ledger_of_claims(found: Mapping[str, list[Verdict]]) -> str:
         [
             CLAIMS,
             f"{len(found)} claims, {counts.total()} verdicts: {total}; {waiting} claims wait for their lesson.\n",
+            f"{survived(found)}\n",
             "| id | claim | said by | verdict | what came out | runs | where |\n|---|---|---|---|---|---|---|",
             *(_row(claim, every) for claim, every in found.items()),
             f"\n{LINES}\n| unit | line | why |\n|---|---|---|",
@@ -161,16 +168,28 @@ def ledger_of_claims(found: Mapping[str, list[Verdict]]) -> str:
     )
 
 
+def survived(found: Mapping[str, list[Verdict]]) -> str:
+    """Returns in a sentence how many verdicts came out the same on fresh data, in every run."""
+    told = [verdict.confirmed for every in found.values() for verdict in every if verdict.confirmed]
+    ran = [line.split(" of ") for line in told if " of " in line]
+    same = sum(one == of for one, of in ran)
+    return (
+        f"On fresh data and with fresh seeds, {same} of {len(ran)} verdicts came out the same. {len(told) - len(ran)} "
+        "more can be run so, and have not been."
+    )
+
+
 def _row(claim: str, every: list[Verdict]) -> str:
     columns = [[], [], [], []]
-    for place, link, record, runs in every:
+    for place, link, record, runs, confirmed in every:
         deciding = claims.deciding(record)
         figures = _figures(record, deciding)
         more = [f"and {len(figures) - MOST_FIGURES} more"] if len(figures) > MOST_FIGURES else []
         found = record["finding"] or "; ".join(figures[:MOST_FIGURES] + more)
         if record["finding"] and record["effects"]:
             found += f" ({'; '.join(_figures(record, [name for name in deciding if name in record['effects']]))})"
-        cells = _outcome(record), found, runs, link
+        fresh = f"fresh data: {confirmed}" if confirmed else ""
+        cells = _outcome(record), found, "; ".join(filter(None, (runs, fresh))), link
         for column, text in zip(columns, cells, strict=True):
             before = place if place == "page" else number_of(place)
             column.append(f"{before}: {text}" if len(every) > 1 and text is not link else text)

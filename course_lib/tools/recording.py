@@ -15,6 +15,12 @@ from course_lib.files import read_json, write_json
 from course_lib.tools import lessons
 from course_lib.trained import TrainedModel
 
+# A lesson's first cell, so that each experiment and model is recorded just before the lesson reads its record.
+BEFORE = """from course_lib.tools import recording
+recording.before_reading(recording.record)
+recording.before_checking()
+del recording"""
+
 
 def record(experiment: Experiment) -> None:
     """Runs what is missing or stale, and writes the file after each run, so that no finished run is lost."""
@@ -55,9 +61,7 @@ def write(experiment: Experiment, entries: dict[str, dict]) -> None:
 
 def record_lesson(path, environment) -> None:
     """Executes a lesson, and records each experiment before the lesson reads its record."""
-    module = "course_lib.tools.recording"
-    first = f"import {module}\n{module}.before_reading({module}.record)\n{module}.before_checking()"
-    notebook = up_to_the_last_record(nbformat.read(path, as_version=4), first)
+    notebook = up_to_the_last_record(nbformat.read(path, as_version=4), BEFORE)
     if notebook.cells:
         lessons.execute(path, environment, notebook)
 

@@ -299,7 +299,7 @@ def agree(one, other) -> bool:
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(agree, one, other))
     if isinstance(one, float) and isinstance(other, float):
-        return math.isclose(one, other, rel_tol=ROUNDING, abs_tol=1e-6)
+        return math.isclose(one, other, rel_tol=ROUNDING, abs_tol=1e-6) or math.isnan(one) and math.isnan(other)
     return one == other
 
 

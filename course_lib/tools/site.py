@@ -22,7 +22,7 @@ from course_lib import LAYERS, claims, decoding, glossary, plotting, trained
 from course_lib.corpus import toy_french
 from course_lib.files import DATA, ROOT
 from course_lib.tools import cards, lessons, slides, web, workbook
-from course_lib.tools.pages import verdicts
+from course_lib.tools.pages import survived, verdicts
 from course_lib.widgets import Machine, Translator, translator
 
 SOURCE = web.BUILD / "site-source"
@@ -133,6 +133,7 @@ def assemble():
         file = SOURCE / name
         template = jinja2.Template(file.read_text(encoding="utf-8"), trim_blocks=True)
         texts = {"sentence": SENTENCE, "story": story(), "machine": machine(), "claims": len(cards.tested(found))}
+        texts |= {"survived": survived(found)}
         filled = template.render(lessons=told, layers=LAYERS, **texts)
         file.write_text(filled, encoding="utf-8")
     for module in " ".join(LAYERS.values()).split():

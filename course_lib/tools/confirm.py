@@ -1,0 +1,139 @@
+"""Freezes the conditions of all verdicts, then runs the lessons on data and with seeds that nobody has seen.
+
+A run has a draw of the data (`files.data_draw`) and an instruction set. It records a lesson's experiments anew, into a
+folder of its own, executes the whole lesson, and keeps each verdict with its deciding figures.
+"""
+
+import hashlib
+import json
+import platform
+from collections.abc import Mapping
+from datetime import date
+from pathlib import Path
+
+import nbformat
+import torch
+
+from course_lib import effects
+from course_lib.claims import boxes, deciding, rests_on
+from course_lib.curriculum import name_of
+from course_lib.files import DATA, ROOT, read_json, write_json
+from course_lib.tools import lessons, recording, seeds
+
+FROZEN, CONFIRMED = DATA / "frozen.json", DATA / "confirmed.json"
+RECORDS = ROOT / "build" / "confirm"
+
+
+def conditions() -> dict[str, dict[str, list[str]]]:
+    """Returns the conditions of the saved lessons' verdicts that an experiment decides, by lesson and claim."""
+    return {
+        name_of(path): {box["id"]: _conditions(box) for box in boxes(nbformat.read(path, as_version=4)) if runs(box)}
+        for path in lessons.find()
+    }
+
+
+def _conditions(box: Mapping) -> list[str]:
+    return [box["as_said"], box["within"]]
+
+
+def runs(box: Mapping) -> bool:
+    """Says whether a run can confirm a verdict; a proof and a claim that can't be tested need none."""
+    return rests_on(box) in ("this run", "records")
+
+
+def freeze() -> list[tuple[str, str]]:
+    """Writes today's conditions and lines with their hash; returns what `thawed` returned before."""
+    changed = thawed()
+    lines = {name: unit["line"] for name, unit in effects.units().items()}
+    frozen = {"lines": lines, "conditions": conditions()}
+    write_json(FROZEN, {"day": f"{date.today()}", "hash": hash_of(frozen), **frozen})
+    return changed
+
+
+def hash_of(frozen: Mapping) -> str:
+    """Returns the SHA-256 of the lines and conditions."""
+    kept = {part: frozen[part] for part in ("lines", "conditions")}
+    return hashlib.sha256(json.dumps(kept, sort_keys=True).encode()).hexdigest()
+
+
+def thawed() -> list[tuple[str, str]]:
+    """Returns lesson and claim where the conditions aren't the frozen ones; if a line has changed, all of them."""
+    frozen = read_json(FROZEN)
+    lines = {name: unit["line"] for name, unit in effects.units().items()}
+    then = frozen["conditions"] if frozen.get("lines") == lines else {}
+    now = conditions()
+    return [(lesson, c) for lesson in now for c in now[lesson] if then.get(lesson, {}).get(c) != now[lesson][c]]
+
+
+# ---- runs on fresh data ----
+
+
+def still_to_run(path: Path, draws: int) -> list[tuple[int, str]]:
+    """Returns the draw and the instruction set of each run still missing; the sets are the processor's two richest."""
+    done = read_json(CONFIRMED).get(name_of(path), {}).get("runs", {})
+    every = [(draw, name) for draw in range(1, draws + 1) for name in seeds.here()[-2:] or [""]]
+    return [one for one in every if label(*one) not in done]
+
+
+def label(draw: int, instructions: str) -> str:
+    return f"draw {draw} {instructions}".strip()
+
+
+def variables(draw: int, instructions: str) -> dict[str, str]:
+    """Returns the environment variables of a run."""
+    folder = RECORDS / label(draw, instructions).replace(" ", "-")
+    return {
+        "COURSE_DRAW": str(draw),
+        "COURSE_SEED": str(1000 * draw),
+        "COURSE_RECORDS": str(folder),
+        "COURSE_MODE": "strict",
+        **seeds.SETS.get(instructions, {}),
+    }
+
+
+def run(path: Path, environment: dict):
+    """Executes a lesson, each experiment recorded just before its record is read; returns the executed notebook."""
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(recording.BEFORE))
+    return lessons.execute(path, environment, notebook)
+
+
+def keep(path: Path, draw: int, instructions: str, notebook) -> None:
+    """Adds the verdicts of a run, with conditions, deciding figures, day and machine."""
+    every, lesson, name = read_json(CONFIRMED), name_of(path), label(draw, instructions)
+    kept = every.get(lesson, {"runs": {}, "claims": {}})
+    kept["runs"][name] = f"{date.today()}, torch {torch.__version__}, {platform.machine()} {instructions}".strip()
+    for box in filter(runs, boxes(notebook)):
+        entry = kept["claims"].get(box["id"])
+        if entry is None or entry["conditions"] != _conditions(box):
+            entry = {"conditions": _conditions(box), "verdicts": {}, "figures": {}}
+        entry["verdicts"][name], entry["figures"][name] = box["verdict"], _figures(box)
+        kept["claims"][box["id"]] = entry
+    write_json(CONFIRMED, every | {lesson: kept})
+
+
+def _figures(box: Mapping) -> dict[str, object]:
+    return {
+        name: [box["effects"][name][end] for end in ("mean", "low", "high")] if name in box["effects"] else value
+        for name, value in deciding(box).items()
+    }
+
+
+# ---- what came out ----
+
+
+def same(record: Mapping, entry: Mapping | None) -> str:
+    """Returns "" if no run can confirm a verdict, "2 of 2" for runs with the same verdict, or why there is none."""
+    if not runs(record):
+        return ""
+    if entry is None:
+        return "not run"
+    if entry["conditions"] != _conditions(record):
+        return "its condition has changed since"
+    verdicts = list(entry["verdicts"].values())
+    return f"{verdicts.count(record['verdict'])} of {len(verdicts)}"
+
+
+def kept() -> dict:
+    """Returns by lesson `runs`, with day and machine, and `claims`: `conditions`, and `verdicts`, `figures` by run."""
+    return read_json(CONFIRMED)
