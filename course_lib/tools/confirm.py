@@ -83,6 +83,7 @@ def variables(draw: int, instructions: str) -> dict[str, str]:
     """Returns the environment variables of a run."""
     folder = RECORDS / label(draw, instructions).replace(" ", "-")
     return {
+        "PYTHONOPTIMIZE": "1",  # leaves out asserts, which hold a lesson's text and its own data together
         "COURSE_DRAW": str(draw),
         "COURSE_SEED": str(1000 * draw),
         "COURSE_RECORDS": str(folder),
