@@ -19,7 +19,6 @@ import traitlets
 from torch import nn
 
 from course_lib.files import DATA
-from course_lib.trained import FOLDER
 from course_lib.widgets import shell
 from course_lib.widgets.shell import STYLE, Live
 
@@ -52,7 +51,7 @@ class PageModel:
 
     @property
     def file(self) -> Path:
-        return FOLDER / f"{self.name}.pt"
+        return DATA / "models" / f"{self.name}.pt"  # also in a run that records elsewhere
 
     def rounded(self) -> dict[str, torch.Tensor]:
         """The recorded weights, each rounded to 16 bits."""
