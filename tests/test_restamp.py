@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 import os
 import shutil
 import subprocess
@@ -204,7 +205,7 @@ def test_with_steps_no_training_is_longer_and_weights_are_carried_too(tmp_path):
     (weights,) = (trial.folder / "course_lib" / "data" / "models").glob("small.pt")
     records, made = trial.records, weights.read_bytes()
 
-    trial.commit(double="2.001 * x", lesson=TRAINING)
+    trial.commit(double="2.02 * x", lesson=TRAINING)
     assert trial.python("HEAD~1", 3).splitlines()[-2:] == [
         "trial, small, its weights: the results differ",
         "trial, losses, long: the results differ",
@@ -249,8 +250,24 @@ def test_a_revision_that_is_none_is_refused(tmp_path):
 
 
 def test_only_what_a_clock_gave_is_left_out_of_the_comparison():
-    result = {"cpu_seconds": 3, "validated_at": [1, 2], "right": {"CPU-seconds": 1, "all": 0.5}}
-    assert restamp.without_clocks(result) == {"right": {"all": 0.5}}
+    result = {"cpu_seconds": 3, "validated_at": [1, 2], "at": [3], "right": {"CPU-seconds": 1, "at all": 0.5}}
+    assert restamp.without_clocks(result) == {"right": {"at all": 0.5}}
+
+
+@pytest.mark.parametrize(
+    ("other", "same"),
+    [
+        ({"loss": [2.0002, math.nan], "right": 0, "word": "le"}, True),
+        ({"loss": [2.02, math.nan], "right": 0, "word": "le"}, False),
+        ({"loss": [2.0, 1.0], "right": 0, "word": "le"}, False),
+        ({"loss": [2.0], "right": 0, "word": "le"}, False),
+        ({"loss": [2.0, math.nan], "right": 1, "word": "le"}, False),
+        ({"loss": [2.0, math.nan], "right": 0, "word": "la"}, False),
+        ({"loss": [2.0, math.nan], "right": 0}, False),
+    ],
+)
+def test_results_agree_if_numbers_differ_by_rounding_only(other, same):
+    assert restamp.agree({"loss": [2.0, math.nan], "right": 0, "word": "le"}, other) == same
 
 
 def test_experiments_are_found_where_they_are_defined():
