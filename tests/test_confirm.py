@@ -143,7 +143,7 @@ def test_what_no_run_can_change_is_neither_run_nor_counted(trial, changed):
 
 
 @pytest.mark.notebook
-def test_a_run_records_anew_in_a_folder_of_its_own_with_fresh_seeds(trial, tmp_path, monkeypatch):
+def test_a_run_records_in_a_folder_of_its_own_with_fresh_seeds(trial, tmp_path, monkeypatch):
     nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(LESSON)]), trial)
     monkeypatch.setattr(confirm, "conditions", lambda: {"trial": {}})
     monkeypatch.setattr(confirm.seeds, "here", lambda: [])

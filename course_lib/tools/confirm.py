@@ -1,7 +1,7 @@
 """Freezes the conditions of all verdicts, then runs the lessons on data and with seeds that nobody has seen.
 
-A run has a draw of the data (`files.data_draw`) and an instruction set. It records a lesson's experiments anew, into a
-folder of its own, executes the whole lesson, and keeps each verdict with its deciding figures.
+A run has a draw of the data (`files.data_draw`) and an instruction set. It records a lesson's experiments once more,
+into a folder of its own, executes the whole lesson, and keeps each verdict with its deciding figures.
 """
 
 import hashlib
