@@ -205,7 +205,8 @@ def confirm(arguments):
         sys.exit("confirm needs the number of draws first, 1 or more, for example: make confirm N=2")
     changed = confirm.thawed()
     for path in lessons.find(arguments[1:]):
-        if mine := [claim for lesson, claim in changed if lesson == name_of(path)]:
+        mine = [claim for lesson, claim in changed if lesson == name_of(path)]
+        if mine:
             sys.exit(f"{path.stem}: the conditions of {', '.join(mine)} aren't frozen; `make freeze` freezes them")
         for run in confirm.still_to_run(path, int(arguments[0])):
             print(confirm.label(*run))

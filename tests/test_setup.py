@@ -225,6 +225,8 @@ FIRST_CALLS = {
     "record": (["99"], "No notebook begins with '99'"),
     "restamp": (["nowhere"], "There is no revision 'nowhere'"),
     "seeds": (["1", "99"], "No notebook begins with '99'"),
+    "freeze": ([], "they are frozen now"),
+    "confirm": (["1", "99"], "No notebook begins with '99'"),
     "pages": ([], "claims.md is written"),
     "bench": ([], "the one of the README's table"),
     "mutants": (["99"], "No notebook begins with '99'"),
