@@ -169,13 +169,13 @@ def ledger_of_claims(found: Mapping[str, list[Verdict]]) -> str:
 
 
 def survived(found: Mapping[str, list[Verdict]]) -> str:
-    """Returns in a sentence how many verdicts came out the same on fresh data, in every run."""
+    """Returns in words how many verdicts were run on fresh data, and how many came out the same in every run."""
     told = [verdict.confirmed for every in found.values() for verdict in every if verdict.confirmed]
     ran = [line.split(" of ") for line in told if " of " in line]
     same = sum(one == of for one, of in ran)
     return (
-        f"On fresh data and with fresh seeds, {same} of {len(ran)} verdicts came out the same. {len(told) - len(ran)} "
-        "more can be run so, and have not been."
+        f"Of the {len(told)} verdicts that a run can change, {len(ran)} were run on fresh data and with fresh seeds; "
+        f"{same} of these came out the same in every run."
     )
 
 

@@ -18,8 +18,7 @@ from course_lib.trained import TrainedModel
 # A lesson's first cell, so that each experiment and model is recorded just before the lesson reads its record.
 BEFORE = """from course_lib.tools import recording
 recording.before_reading(recording.record)
-recording.before_checking()
-del recording"""
+recording.before_checking()"""
 
 
 def record(experiment: Experiment) -> None:

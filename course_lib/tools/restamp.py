@@ -171,8 +171,9 @@ def before_reading(do) -> None:
 def run_one_seed(one, wanted: dict, file: str, most: int) -> None:
     """Runs a variant and a seed for each label of `wanted`, with at most `most` steps, and adds results to the file.
 
-    Results already in the file are kept. A model's result is the norm of each of its weights. The imports are inside,
-    since the source is sent to a revision's kernel.
+    Results already in the file are kept. A model's result is the norm of each weight matrix. A bias that changes no
+    result, such as that of the keys, only gathers rounding. The imports are inside, since the source is sent to a
+    revision's kernel.
     """
     import functools
     import json
@@ -188,7 +189,8 @@ def run_one_seed(one, wanted: dict, file: str, most: int) -> None:
         return value.tolist() if hasattr(value, "tolist") else value
 
     def weights(train, seed):
-        return {name: weight.double().norm().item() for name, weight in train(seed).state_dict().items()}
+        matrices = {name: weight for name, weight in train(seed).state_dict().items() if weight.dim() > 1}
+        return {name: weight.double().norm().item() for name, weight in matrices.items()}
 
     def shortened(job, *given, **settings):
         from course_lib import training
