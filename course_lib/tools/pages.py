@@ -173,6 +173,8 @@ def survived(found: Mapping[str, list[Verdict]]) -> str:
     told = [verdict.confirmed for every in found.values() for verdict in every if verdict.confirmed]
     ran = [line.split(" of ") for line in told if " of " in line]
     same = sum(one == of for one, of in ran)
+    if not ran:
+        return f"None of the {len(told)} verdicts that a run can change was run on fresh data yet."
     return (
         f"Of the {len(told)} verdicts that a run can change, {len(ran)} were run on fresh data and with fresh seeds; "
         f"{same} of these came out the same in every run."
