@@ -32,9 +32,12 @@ none, are [settled on this page](#Settled-on-this-page).
 
 The column *runs* says how often the verdict came out the same when the lesson ran with seeds that nobody picked, on
 the plainest and on the richest instruction set of a processor (`make seeds`). If no run can change a verdict, the
-column says what it rests on, records of several seeds or arithmetic. After it stands how often the verdict came out the
-same on fresh data and with fresh seeds, records included (`make confirm`). A number before a colon is the lesson's.
-`make pages` writes this page from the lessons' outputs.
+column says what it rests on, records of several seeds or arithmetic. A number before a colon is the lesson's. `make
+pages` writes this page from the lessons' outputs.
+
+Most conditions were written when the results were known. So all of them are frozen, with their hash, in
+`course_lib/data/frozen.json`, and `make confirm` tests them on fresh data, with fresh seeds for the records too. The
+same column says how often the verdict then came out the same.
 """
 
 LINES = """## What counts as an effect
