@@ -38,6 +38,13 @@ def as_root():
     return ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
 
 
+def number_first(arguments, needs):
+    """Returns the first argument as a number, or ends the verb by saying what it needs."""
+    if not arguments or not arguments[0].isdigit() or int(arguments[0]) == 0:
+        sys.exit(needs)
+    return int(arguments[0])
+
+
 # ---- the verbs ----
 
 
@@ -170,10 +177,9 @@ def seeds(arguments):
     """N [lesson ...]: execute lessons with N fresh seeds on two instruction sets, and keep each claim's verdicts"""
     from course_lib.tools import lessons, seeds
 
-    if not arguments or not arguments[0].isdigit() or int(arguments[0]) == 0:
-        sys.exit("seeds needs the number of seeds first, 1 or more, for example: make seeds N=10")
+    count = number_first(arguments, "seeds needs the number of seeds first, 1 or more, for example: make seeds N=10")
     for path in lessons.find(arguments[1:]):
-        for run in seeds.still_to_run(path, int(arguments[0])):
+        for run in seeds.still_to_run(path, count):
             print(f"seed {run.name}")
             executed = None
             with clean_run(COURSE_SEED=run.seed, **run.instructions) as environment:
@@ -201,14 +207,13 @@ def confirm(arguments):
     from course_lib.curriculum import name_of
     from course_lib.tools import confirm, lessons
 
-    if not arguments or not arguments[0].isdigit() or int(arguments[0]) == 0:
-        sys.exit("confirm needs the number of draws first, 1 or more, for example: make confirm N=2")
+    count = number_first(arguments, "confirm needs the number of draws first, 1 or more, for example: make confirm N=2")
     changed = confirm.thawed()
     for path in lessons.find(arguments[1:]):
         mine = [claim for lesson, claim in changed if lesson == name_of(path)]
         if mine:
             sys.exit(f"{path.stem}: the conditions of {', '.join(mine)} aren't frozen; `make freeze` freezes them")
-        for run in confirm.still_to_run(path, int(arguments[0])):
+        for run in confirm.still_to_run(path, count):
             print(confirm.label(*run))
             with clean_run(**confirm.variables(*run)) as environment:
                 confirm.keep(path, *run, confirm.run(path, environment))

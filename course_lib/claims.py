@@ -68,16 +68,12 @@ def verdict(claim: str, figures: Mapping[str, object], **conditions: str) -> Non
 
     Arguments and errors are those of `judged`.
     """
-    display(drawn(judged(claim, figures, **conditions)), raw=True)
-
-
-def drawn(record: dict) -> dict:
-    """Returns the output of a cell that shows a record: the data, the box, and the box as text."""
-    plain = f"{record['id']}: {ledger()[record['id']]['sentence']}\n"
+    record = judged(claim, figures, **conditions)
+    plain = f"{claim}: {ledger()[claim]['sentence']}\n"
     plain += outcome(record).replace(record["verdict"], record["verdict"].upper(), 1)
     plain += f"\n{record['finding']}" * bool(record["finding"])
     lines = [f"  {name.replace('_', ' ')}: {shown_of(record, name)}" for name in record["figures"]]
-    return {MIME: record, "text/html": _box(record), "text/plain": "\n".join([plain, *lines])}
+    display({MIME: record, "text/html": _box(record), "text/plain": "\n".join([plain, *lines])}, raw=True)
 
 
 def judged(

@@ -130,6 +130,8 @@ def test_runs_add_up_and_one_that_fails_is_kept_until_the_condition_changes(tria
     effect = {"x": {"mean": 3, "low": 2, "high": 4, "unit": "factor", "over": "5 runs"}}
     confirm.keep(trial, 1, "AVX2", notebook_with(box(as_said="x > line", effects=effect)))
     assert confirm.kept()["trial"]["claims"]["N8"]["figures"] == {"draw 1 AVX2": {"x": [3, 2, 4]}}
+    nbformat.write(notebook_with(box(as_said="x > line", effects=effect)), trial)
+    assert confirm.still_to_run(trial, 1) == [(1, "AVX512")], "a run under the former condition doesn't count"
 
 
 @pytest.mark.parametrize(
@@ -145,7 +147,8 @@ def test_what_no_run_can_change_is_neither_run_nor_counted(trial, changed):
 @pytest.mark.notebook
 def test_a_run_records_in_a_folder_of_its_own_with_fresh_seeds(trial, tmp_path, monkeypatch):
     nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(LESSON)]), trial)
-    monkeypatch.setattr(confirm, "conditions", lambda: {"trial": {}})
+    monkeypatch.setattr(confirm, "conditions", lambda: {"trial": {"N8": ["lead_recorded > 2", ""]}})
+    confirm.freeze()
     monkeypatch.setattr(confirm.seeds, "here", lambda: [])
     monkeypatch.setattr(front_door, "pages", lambda arguments: None)
     front_door.confirm(["1"])

@@ -27,13 +27,9 @@ RECORDS = ROOT / "build" / "confirm"
 def conditions() -> dict[str, dict[str, list[str]]]:
     """Returns the conditions of the saved lessons' verdicts that an experiment decides, by lesson and claim."""
     return {
-        name_of(path): {box["id"]: _conditions(box) for box in boxes(nbformat.read(path, as_version=4)) if runs(box)}
+        name_of(path): {b["id"]: seeds.conditions(b) for b in boxes(nbformat.read(path, as_version=4)) if runs(b)}
         for path in lessons.find()
     }
-
-
-def _conditions(box: Mapping) -> list[str]:
-    return [box["as_said"], box["within"]]
 
 
 def runs(box: Mapping) -> bool:
@@ -44,10 +40,13 @@ def runs(box: Mapping) -> bool:
 def freeze() -> list[tuple[str, str]]:
     """Writes today's conditions and lines with their hash; returns what `thawed` returned before."""
     changed = thawed()
-    lines = {name: unit["line"] for name, unit in effects.units().items()}
-    frozen = {"lines": lines, "conditions": conditions()}
+    frozen = {"lines": _lines(), "conditions": conditions()}
     write_json(FROZEN, {"day": f"{date.today()}", "hash": hash_of(frozen), **frozen})
     return changed
+
+
+def _lines() -> dict[str, float]:
+    return {name: unit["line"] for name, unit in effects.units().items()}
 
 
 def hash_of(frozen: Mapping) -> str:
@@ -59,8 +58,7 @@ def hash_of(frozen: Mapping) -> str:
 def thawed() -> list[tuple[str, str]]:
     """Returns lesson and claim where the conditions aren't the frozen ones; if a line has changed, all of them."""
     frozen = read_json(FROZEN)
-    lines = {name: unit["line"] for name, unit in effects.units().items()}
-    then = frozen["conditions"] if frozen.get("lines") == lines else {}
+    then = frozen["conditions"] if frozen.get("lines") == _lines() else {}
     now = conditions()
     return [(lesson, c) for lesson in now for c in now[lesson] if then.get(lesson, {}).get(c) != now[lesson][c]]
 
@@ -69,10 +67,17 @@ def thawed() -> list[tuple[str, str]]:
 
 
 def still_to_run(path: Path, draws: int) -> list[tuple[int, str]]:
-    """Returns the draw and the instruction set of each run still missing; the sets are the processor's two richest."""
-    done = read_json(CONFIRMED).get(name_of(path), {}).get("runs", {})
+    """Returns the draw and the instruction set of each run that lacks a verdict under today's conditions.
+
+    The sets are the processor's two richest.
+    """
+    entries = kept().get(name_of(path), {"claims": {}})["claims"]
+    done = [
+        entries[claim]["verdicts"] if claim in entries and entries[claim]["conditions"] == said else {}
+        for claim, said in conditions()[name_of(path)].items()
+    ]
     every = [(draw, name) for draw in range(1, draws + 1) for name in seeds.here()[-2:] or [""]]
-    return [one for one in every if label(*one) not in done]
+    return [one for one in every if not all(label(*one) in verdicts for verdicts in done)]
 
 
 def label(draw: int, instructions: str) -> str:
@@ -101,16 +106,16 @@ def run(path: Path, environment: dict):
 
 def keep(path: Path, draw: int, instructions: str, notebook) -> None:
     """Adds the verdicts of a run, with conditions, deciding figures, day and machine."""
-    every, lesson, name = read_json(CONFIRMED), name_of(path), label(draw, instructions)
-    kept = every.get(lesson, {"runs": {}, "claims": {}})
-    kept["runs"][name] = f"{date.today()}, torch {torch.__version__}, {platform.machine()} {instructions}".strip()
+    every, lesson, name = kept(), name_of(path), label(draw, instructions)
+    mine = every.get(lesson, {"runs": {}, "claims": {}})
+    mine["runs"][name] = f"{date.today()}, torch {torch.__version__}, {platform.machine()} {instructions}".strip()
     for box in filter(runs, boxes(notebook)):
-        entry = kept["claims"].get(box["id"])
-        if entry is None or entry["conditions"] != _conditions(box):
-            entry = {"conditions": _conditions(box), "verdicts": {}, "figures": {}}
+        entry = mine["claims"].get(box["id"])
+        if entry is None or entry["conditions"] != seeds.conditions(box):
+            entry = {"conditions": seeds.conditions(box), "verdicts": {}, "figures": {}}
         entry["verdicts"][name], entry["figures"][name] = box["verdict"], _figures(box)
-        kept["claims"][box["id"]] = entry
-    write_json(CONFIRMED, every | {lesson: kept})
+        mine["claims"][box["id"]] = entry
+    write_json(CONFIRMED, every | {lesson: mine})
 
 
 def _figures(box: Mapping) -> dict[str, object]:
@@ -129,7 +134,7 @@ def same(record: Mapping, entry: Mapping | None) -> str:
         return ""
     if entry is None:
         return "not run"
-    if entry["conditions"] != _conditions(record):
+    if entry["conditions"] != seeds.conditions(record):
         return "its condition has changed since"
     verdicts = list(entry["verdicts"].values())
     return f"{verdicts.count(record['verdict'])} of {len(verdicts)}"

@@ -121,13 +121,17 @@ def verdicts() -> dict[str, list[Verdict]]:
             for record in claims.boxes({"cells": [cell]}):
                 name = name_of(path)
                 link = f"[lesson {number_of(name)}: {heading}](../notebooks/{path.name}#cell-id={cell.id})"
-                entries = (kept.get(name, {}).get("claims", {}).get(record["id"]) for kept in (tried, confirmed))
-                told = (same(record, entry) for same, entry in zip((seeds.same, confirm.same), entries, strict=True))
-                found[record["id"]].append(Verdict(name, link, record, *told))
+                runs = seeds.same(record, _entry(tried, name, record))
+                fresh = confirm.same(record, _entry(confirmed, name, record))
+                found[record["id"]].append(Verdict(name, link, record, runs, fresh))
     for claim, said in claims.ledger().items():
         if said["tested_in"] == "page":
             found[claim].append(Verdict("page", f"[below](#{claim})", claims.settled(claim), "", ""))
     return found
+
+
+def _entry(kept: Mapping, lesson: str, record: Mapping) -> dict | None:
+    return kept.get(lesson, {}).get("claims", {}).get(record["id"])
 
 
 def lacking(found: Mapping[str, list[Verdict]]) -> list[str]:

@@ -104,7 +104,7 @@ def _verdicts(path: Path, run: str, notebook, before: Mapping) -> dict:
     found = {box["id"]: box for box in boxes(notebook)}
     claims = {}
     for box in boxes(nbformat.read(path, as_version=4)) + list(found.values()):
-        entry = {"conditions": [box["as_said"], box["within"]], "verdicts": {}, "figures": {}}
+        entry = {"conditions": conditions(box), "verdicts": {}, "figures": {}}
         earlier = before.get(box["id"], {})
         if earlier.get("conditions") == entry["conditions"]:
             entry = earlier
@@ -119,6 +119,10 @@ def _verdicts(path: Path, run: str, notebook, before: Mapping) -> dict:
     return claims
 
 
+def conditions(box: Mapping) -> list[str]:
+    return [box["as_said"], box["within"]]
+
+
 def _agreed(before: Mapping, name: str, value):
     return value if before.get(name, value) == value else VARIES
 
@@ -127,7 +131,7 @@ def same(record: Mapping, entry: Mapping | None) -> str:
     """Returns how many runs under today's conditions gave this verdict, or why no run can change it."""
     if rests_on(record) != "this run":
         return rests_on(record)
-    if entry is None or entry["conditions"] != [record["as_said"], record["within"]]:
+    if entry is None or entry["conditions"] != conditions(record):
         return "not tried"
     tried = list(entry["verdicts"].values())
     return f"{tried.count(record['verdict'])} of {len(tried)}"

@@ -133,8 +133,7 @@ def assemble():
         file = SOURCE / name
         template = jinja2.Template(file.read_text(encoding="utf-8"), trim_blocks=True)
         texts = {"sentence": SENTENCE, "story": story(), "machine": machine(), "claims": len(cards.tested(found))}
-        texts |= {"survived": survived(found)}
-        filled = template.render(lessons=told, layers=LAYERS, **texts)
+        filled = template.render(lessons=told, layers=LAYERS, survived=survived(found), **texts)
         file.write_text(filled, encoding="utf-8")
     for module in " ".join(LAYERS.values()).split():
         text = f"{module}\n{'=' * len(module)}\n\n.. automodule:: course_lib.{module}\n"
