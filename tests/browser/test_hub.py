@@ -111,6 +111,11 @@ def learners(hub, browser):
         yield pages
 
 
+def saved(response):
+    """Whether it says that a file is written. The lab also PUTs its workspace, at any moment."""
+    return response.request.method == "PUT" and "/api/contents/" in response.url and response.ok
+
+
 def test_each_learner_solves_an_exercise_in_a_workbook_of_their_own(hub, learners, homes, shoot):
     for name, page in learners.items():
         page.wait_for_url(f"{hub}/user/{name}/lab/tree/workbook/start.md*", timeout=300_000)
@@ -124,7 +129,7 @@ def test_each_learner_solves_an_exercise_in_a_workbook_of_their_own(hub, learner
         said = page.locator(".jp-CodeCell", has_text='checks.check("rnn_step"').locator(".jp-OutputArea")
         said.get_by_text("✓ rnn_step: right on all").wait_for(timeout=300_000)
         shoot(page, f"hub-{name}")
-        with page.expect_response(lambda answer: answer.request.method == "PUT" and answer.ok):
+        with page.expect_response(saved):
             page.keyboard.press("Control+s")
     for name in NAMES:
         own = homes / name / "attention-measured"
