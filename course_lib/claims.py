@@ -96,7 +96,8 @@ def judged(
         finding: the result in a sentence, with one or two of the figures: "{wide:.0%} were right".
         as_said: the condition under which the claim holds as people say it, such as "wide > 0.9": a Python
             expression over the figures, with `min`, `max`, `abs` and `line`.
-        within: the condition under which the claim holds only if something more is true.
+        within: the condition under which the claim holds only if something more is true. If it is met while `as_said`
+            is undecided, so is the claim.
         limits: what that is, in words that go on from "holds only if"; for a claim that cannot be tested, the evidence
             that a test would take.
         scope: what was tried; the box shows it with the verdicts "does not hold" and "undecided".
@@ -130,10 +131,13 @@ def judged(
         raise ValueError(f"{claim}: the condition `as_said` is missing; give one, such as 'wide > 0.9'")
     else:
         holds, holds_within = condition(as_said, figures), bool(within) and condition(within, figures)
-        if holds or holds_within:
-            result = HOLDS if holds else WITHIN
+        if holds:
+            result = HOLDS
+        elif None in (holds, holds_within):
+            result = UNDECIDED
+            scope = f"it holds if {limits}" if holds_within else scope
         else:
-            result = UNDECIDED if None in (holds, holds_within) else NOT
+            result = WITHIN if holds_within else NOT
     figures |= {name: one.mean for name, one in effects.items()}
     try:
         finding = finding.format_map(figures)

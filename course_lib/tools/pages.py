@@ -44,8 +44,9 @@ LINES = """## What counts as an effect
 
 An effect is a mean with its 95 % interval. It is compared with its *line*, the smallest effect that matters, which is
 the same in the whole course. *Holds* needs the whole interval beyond the line, and *does not hold* needs all of it on
-the other side. Otherwise the claim is *undecided*. We drew these lines when most results were known. No result made
-after this can move them.
+the other side. Otherwise the claim is *undecided*. *Holds only if …* needs two things: the claim holds under the
+condition, and as people say it, it does not. We drew these lines when most results were known. No result made after
+this can move them.
 """
 
 
