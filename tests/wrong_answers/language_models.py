@@ -1,5 +1,6 @@
 """Lesson 8: language models."""
 
+import itertools
 import math
 from collections import Counter, defaultdict
 
@@ -173,6 +174,98 @@ def a_character_at_a_time(nats, tokens, text):
 def ratio_first(nats, tokens, text):
     tokens_a_character = tokens / len(text)
     return np.float64(nats) * np.log2(np.e) * tokens_a_character
+
+
+# ---- by_chance ----
+
+
+@right("by_chance")
+def half_of_the_choices(differences):
+    """The mirror image of a choice is equally far from 0, so the first sign may stay."""
+    first, *rest = differences.tolist()
+    sums = [first]
+    for difference in rest:
+        sums = [total + signed for total in sums for signed in (difference, -difference)]
+    return sum(abs(total) >= abs(first + sum(rest)) for total in sums) / len(sums)
+
+
+@right("by_chance")
+def bits_of_a_number(differences):
+    d = differences.numpy().astype(float)
+    d = d[d != 0]  # the sign of a 0 changes nothing
+    signs = 1 - 2 * (np.arange(2 ** len(d))[:, None] >> np.arange(len(d)) & 1)
+    return np.mean(np.abs(signs @ d) >= abs(d.sum()))
+
+
+@right("by_chance")
+def without_the_smaller(differences):
+    n = len(differences)
+    closer = 0
+    for signs in itertools.product([-1, 1], repeat=n):
+        mean = sum(s * x for s, x in zip(signs, differences, strict=True)) / n
+        closer += bool(abs(mean) < abs(sum(differences) / n))
+    return 1 - closer / 2**n
+
+
+@wrong("by_chance", "only one side is counted")
+def as_large(differences):
+    observed = differences.mean()
+    count = 0
+    for signs in itertools.product([1, -1], repeat=len(differences)):
+        if (torch.tensor(signs) * differences).mean() >= observed:
+            count += 1
+    return count / 2 ** len(differences)
+
+
+@wrong("by_chance", "every choice is counted, since their means are all equally far from 0")
+def in_another_order(differences):
+    some = differences[:6].tolist()
+    means = [sum(order) / len(order) for order in itertools.permutations(some)]
+    return sum(abs(mean) >= abs(sum(some) / len(some)) for mean in means) / len(means)
+
+
+@wrong("by_chance", "a mean that is exactly as far from 0 isn't counted")
+def farther(differences):
+    n = len(differences)
+    observed = abs(differences.sum())
+    sums = [
+        abs(sum(s * d for s, d in zip(signs, differences, strict=True)))
+        for signs in itertools.product((1, -1), repeat=n)
+    ]
+    return sum(bool(one > observed) for one in sums) / len(sums)
+
+
+@wrong("by_chance", "only the number of pairs ahead is compared")
+def sign_test(differences):
+    plus, minus = int((differences > 0).sum()), int((differences < 0).sum())
+    n = plus + minus
+    if n == 0:
+        return 1.0
+    return min(1.0, 2 * sum(math.comb(n, k) for k in range(max(plus, minus), n + 1)) / 2**n)
+
+
+@wrong("by_chance", "not every choice of signs is tried")
+def one_at_a_time(differences):
+    means = [differences.mean()]
+    for i in range(len(differences)):
+        turned = differences.clone()
+        turned[i] = -turned[i]
+        means.append(turned.mean())
+    return sum(bool(abs(mean) >= abs(differences.mean())) for mean in means) / len(means)
+
+
+@wrong("by_chance", "the numbers are not right")
+def ten_thousand_draws(differences):
+    generator = torch.Generator().manual_seed(0)
+    signs = torch.randint(2, (10_000, len(differences)), generator=generator) * 2 - 1
+    means = (signs * differences).mean(1).abs()
+    return (means >= differences.mean().abs()).double().mean()
+
+
+@wrong("by_chance", "the numbers are not right")
+def from_a_bell_curve(differences):
+    z = differences.sum() / differences.square().sum().sqrt()
+    return math.erfc(abs(z) / 2**0.5)
 
 
 # ---- masked_loss ----
