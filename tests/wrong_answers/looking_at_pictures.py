@@ -202,6 +202,150 @@ def gold_weight_is_the_largest(weights, gold):
     return (weights[b, w, gold[b, w]] == weights[b, w].amax(-1)).double().mean().item()
 
 
+# ---- looks_nowhere ----
+
+
+@right("looks_nowhere")
+def one_for_all(query, keys):
+    n = keys.shape[1]
+    return [[1 / n] * n for _ in keys]
+
+
+@right("looks_nowhere")
+def more_in_the_middle(query, keys):
+    """A fixed look needn't be an even one."""
+    n = keys.shape[1]
+    one = torch.exp(-((torch.arange(n) - n / 2) ** 2) / n)
+    return (one / one.sum()).repeat(len(keys), 1)
+
+
+@right("looks_nowhere")
+def drawn_once(query, keys):
+    generator = torch.Generator().manual_seed(1)
+    return torch.rand(keys.shape[1], generator=generator).softmax(0).expand(keys.shape[:2])
+
+
+@right("looks_nowhere")
+def softmax_of_nothing(query, keys):
+    return (0 * (keys @ query[:, :, None])[..., 0]).softmax(-1)
+
+
+@wrong("looks_nowhere", "the control sees nothing")
+def blind(query, keys):
+    return keys.new_zeros(keys.shape[:2])
+
+
+@wrong("looks_nowhere", "some regions are never seen")
+def the_middle(query, keys):
+    weights = torch.zeros(keys.shape[:2])
+    weights[:, keys.shape[1] // 2] = 1.0
+    return weights
+
+
+@wrong("looks_nowhere", "some regions are never seen")
+def every_second(query, keys):
+    weights = torch.zeros(keys.shape[:2])
+    weights[:, ::2] = 1.0
+    return weights / weights.sum(1, keepdim=True)
+
+
+@wrong("looks_nowhere", "the picture decides where it looks")
+def where_there_is_ink(query, keys):
+    ink = keys.abs().sum(-1)
+    return ink / ink.sum(-1, keepdim=True)
+
+
+@wrong("looks_nowhere", "it still looks where word and picture tell it to")
+def nearly_flat(query, keys):
+    scores = (keys * query.unsqueeze(1)).sum(-1)
+    return torch.softmax(scores / 1000, dim=-1)
+
+
+@wrong("looks_nowhere", "it still looks where word and picture tell it to")
+def shuffled(query, keys):
+    """The weights of attention, at other regions."""
+    scores = (keys * query.unsqueeze(1)).sum(-1) / keys.shape[-1] ** 0.5
+    return scores.softmax(-1).roll(1, 1)
+
+
+@wrong("looks_nowhere", "a new look is drawn at each call")
+def anywhere(query, keys):
+    return torch.randn(keys.shape[:2]).softmax(-1)
+
+
+@wrong("looks_nowhere", "the weights don't sum to 1")
+def ones(query, keys):
+    return torch.ones_like(keys[..., 0])
+
+
+@wrong(
+    "looks_nowhere", "it raises ValueError: the weights have the shape (3,), not (batch, regions), which is (2, 3) here"
+)
+def of_one_picture(query, keys):
+    return torch.full((keys.shape[1],), 1 / keys.shape[1])
+
+
+@wrong(
+    "looks_nowhere",
+    "it raises ValueError: the weights have the shape (2, 2), not (batch, regions), which is (2, 3) here",
+)
+def the_context(query, keys):
+    return keys.mean(1)
+
+
+# ---- more_often ----
+
+
+@right("more_often")
+def word_by_word(costliest, costliest_control, looked, correct, correct_control):
+    ours = theirs = words = 0
+    for picture in range(len(looked)):
+        for word in range(looked.shape[1]):
+            if correct[picture, word] and correct_control[picture, word]:
+                words += 1
+                ours += int(costliest[picture, word] == looked[picture, word])
+                theirs += int(costliest_control[picture, word] == looked[picture, word])
+    return (ours - theirs) / words
+
+
+@right("more_often")
+def as_one_sum(costliest, costliest_control, looked, correct, correct_control):
+    both = (correct & correct_control).float()
+    gain = (costliest == looked).float() - (costliest_control == looked).float()
+    return (gain * both).sum() / both.sum()
+
+
+@wrong("more_often", "all words are counted")
+def of_all_words(costliest, costliest_control, looked, correct, correct_control):
+    return (costliest == looked).float().mean() - (costliest_control == looked).float().mean()
+
+
+@wrong("more_often", "each share is over the words that its own captioner gets right")
+def each_its_own(costliest, costliest_control, looked, correct, correct_control):
+    def share(cells, mask):
+        return ((cells == looked) & mask).sum() / mask.sum()
+
+    return share(costliest, correct) - share(costliest_control, correct_control)
+
+
+@wrong("more_often", "hits are divided by all words")
+def masked_and_averaged(costliest, costliest_control, looked, correct, correct_control):
+    both = correct & correct_control
+    return ((costliest == looked) * both).float().mean() - ((costliest_control == looked) * both).float().mean()
+
+
+@wrong("more_often", "it is a ratio, not a difference")
+def times_as_often(costliest, costliest_control, looked, correct, correct_control):
+    both = correct & correct_control
+    return (costliest == looked)[both].sum() / (costliest_control == looked)[both].sum()
+
+
+@wrong("more_often", "every number that is off is too large")
+def agree(costliest, costliest_control, looked, correct, correct_control):
+    both = correct & correct_control
+    return 1 - (costliest == costliest_control)[both].double().mean()
+
+
 # ---- expected_gradient ----
 
 
