@@ -356,6 +356,106 @@ def in_lists(weight, down, up, alpha):
     ]
 
 
+# ---- head_only ----
+
+
+@right("head_only")
+def by_name(model, settings):
+    for name, numbers in model.named_parameters():
+        numbers.requires_grad = name.startswith("head.")
+    return dict(settings)
+
+
+@right("head_only")
+def by_their_ids(model, settings):
+    own = set(map(id, model.head.parameters()))
+    for numbers in model.parameters():
+        numbers.requires_grad_(id(numbers) in own)
+    return {name: value for name, value in settings.items()}
+
+
+@wrong("head_only", "the body isn't frozen")
+def attribute_of_the_body(model, settings):
+    model.body.requires_grad = False
+    for numbers in model.head.parameters():
+        numbers.requires_grad = True
+    return settings
+
+
+@wrong("head_only", "the body isn't frozen")
+def in_evaluation(model, settings):
+    """Evaluation switches dropout off, and freezes nothing."""
+    model.body.eval()
+    model.head.train().requires_grad_()
+    return settings
+
+
+@wrong("head_only", "a head that was frozen before stays frozen")
+def body_alone(model, settings):
+    for numbers in model.body.parameters():
+        numbers.requires_grad = False
+    return settings
+
+
+@wrong("head_only", "nothing trains")
+def all_frozen(model, settings):
+    for numbers in model.parameters():
+        numbers.requires_grad = False
+    model.head.requires_grad = True
+    return settings
+
+
+@wrong("head_only", "the head begins with other numbers")
+def another_head(model, settings):
+    model.requires_grad_(False)
+    old = model.head
+    model.head = nn.Linear(old.in_features, old.out_features, bias=old.bias is not None)
+    return settings
+
+
+@wrong("head_only", "the LayerNorm and the biases still train")
+def matrices_frozen(model, settings):
+    """As if a LayerNorm had nothing to train."""
+    for numbers in model.parameters():
+        numbers.requires_grad_(numbers.ndim == 1)
+    model.head.requires_grad_(True)
+    return settings
+
+
+@wrong("head_only", "the learning rate is another one")
+def slower(model, settings):
+    model.body.requires_grad_(False)
+    model.head.requires_grad_(True)
+    return {**settings, "learning rate": settings["learning rate"] / 10}
+
+
+@wrong("head_only", "it stops on other data")
+def best_on_test(model, settings):
+    model.requires_grad_(False)
+    model.head.requires_grad_(True)
+    return settings | {"stops on": "test"}
+
+
+@wrong("head_only", "it raises TypeError: your function returns something of type tuple, not the settings")
+def both_returned(model, settings):
+    model.body.requires_grad_(False)
+    model.head.requires_grad_(True)
+    return model, settings
+
+
+@wrong("head_only", "it raises ValueError: your function returns nothing, but the settings are wanted")
+def none_returned(model, settings):
+    model.body.requires_grad_(False)
+    model.head.requires_grad_(True)
+
+
+@wrong("head_only", "settings that differ: 'weight decay, stops on' is not right")
+def some_of_the_settings(model, settings):
+    model.body.requires_grad_(False)
+    model.head.requires_grad_(True)
+    return {"learning rate": settings["learning rate"], "steps": settings["steps"], "seed": settings["seed"]}
+
+
 # ---- embed ----
 
 
