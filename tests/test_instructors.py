@@ -22,8 +22,9 @@ from nbgrader.api import Gradebook
 from course_lib import __main__ as front_door
 from course_lib.checks.engine import Wrong, examine
 from course_lib.grading import sandbox
-from course_lib.grading.course import exercises
+from course_lib.grading.course import exercises, release
 from course_lib.grading.grade import grade_one
+from course_lib.grading.report import table
 
 pytestmark = pytest.mark.notebook  # they execute notebooks
 
@@ -132,6 +133,25 @@ def test_the_template_says_what_its_checks_accept():
         examine(asked, answer)
     with pytest.raises(Wrong, match="it changes its argument scores in place"):
         examine(asked, in_place)
+
+
+def test_the_defences_are_handed_out_without_their_answers_and_wait_for_a_reader(tmp_path):
+    course = made._course(tmp_path)
+    (told,) = release(course, TEMPLATE, ["controls"])
+    assert told.endswith("controls.ipynb: 5 points")
+    answers = [cell.source for cell in nbformat.read(TEMPLATE / "controls.ipynb", 4).cells if cell.metadata]
+    handed_out = nbformat.read(course.path("release", "controls", "controls.ipynb"), 4)
+    blank = [cell for cell in handed_out.cells if cell.metadata.get("nbgrader")]
+    assert len(blank) == len(answers) == 3
+    assert {cell.source for cell in blank} == {"YOUR ANSWER HERE"}
+    for cell in blank[:2]:
+        cell.source = "The share is 0.0625, and the line is 0.05."
+    there = course.path("submitted", "ada", "controls")
+    there.mkdir(parents=True)
+    nbformat.write(handed_out, there / "controls.ipynb")
+    assert grade_one(course, "controls", "ada")["state"] == "graded"
+    (row,) = table(course, "controls")
+    assert (row["state"], row["max"], row["points"]) == ("graded, to be read", 5.0, 0.0)
 
 
 def options_of(verb, capsys):
