@@ -135,3 +135,16 @@ for unequal in ("weights", "weights / batch"):
         "The features are mixed by weights that sum to 1 over the regions, as with attention.",
         (RESULT, unequal),
     )
+LOOKS_NOWHERE.edit(
+    "the weights are rounded",
+    "Rounded weights don't quite sum to 1. Return them as they are.",
+    (RESULT, "(weights / regions).round(decimals=2)"),
+)
+LOOKS_NOWHERE.edit(
+    "the two axes are swapped", "The pictures come first, then the regions.", (RESULT, "(weights / regions).T")
+)
+LOOKS_NOWHERE.edit(
+    "the axis of the pictures is missing",
+    "There is a row for each picture, although all rows are the same.",
+    (RESULT, "weights[0] / regions"),
+)
