@@ -196,8 +196,9 @@ def _row(claim: str, every: list[Verdict]) -> str:
         figures = _figures(record, deciding)
         more = [f"and {len(figures) - MOST_FIGURES} more"] if len(figures) > MOST_FIGURES else []
         found = record["finding"] or "; ".join(figures[:MOST_FIGURES] + more)
-        if record["finding"] and record["effects"]:
-            found += f" ({'; '.join(_figures(record, [name for name in deciding if name in record['effects']]))})"
+        effects_of = _figures(record, filter(record["effects"].get, deciding))
+        if record["finding"] and effects_of:
+            found += f" ({'; '.join(effects_of)})"
         fresh = f"fresh data: {confirmed}" if confirmed else ""
         cells = _outcome(record), found, "; ".join(filter(None, (runs, fresh))), link
         for column, text in zip(columns, cells, strict=True):
