@@ -82,7 +82,7 @@ def test_another_draw_has_other_sentences_scans_and_topics(number):
 def box(verdict="holds", as_said="x > 1", effects=None, figures=None):
     return {
         "id": "N8", "kind": "experiment", "verdict": verdict, "as_said": as_said, "within": "",
-        "figures": figures or {"x": 2.0}, "effects": effects or {},
+        "figures": figures or {"x": 2.0}, "effects": effects or {}, "measured_on": "toy French",
     }  # fmt: skip
 
 
@@ -142,6 +142,11 @@ def test_what_no_run_can_change_is_neither_run_nor_counted(trial, changed):
     assert confirm.same(one, None) == "" and confirm.same(box(), None) == "not run"
     confirm.keep(trial, 1, "AVX2", notebook_with(one))
     assert confirm.kept()["trial"]["claims"] == {}
+
+
+def test_a_real_model_is_asked_about_fresh_sentences():
+    counted = box(as_said="x_counted > 1", figures={"x_counted": 2.0})
+    assert not confirm.runs(counted) and confirm.runs(counted | {"measured_on": "a real model"})
 
 
 @pytest.mark.notebook
