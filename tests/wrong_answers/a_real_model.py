@@ -397,7 +397,7 @@ def body_alone(model, settings):
     return settings
 
 
-@wrong("head_only", "nothing trains")
+@wrong("head_only", "nothing at all trains")
 def all_frozen(model, settings):
     for numbers in model.parameters():
         numbers.requires_grad = False

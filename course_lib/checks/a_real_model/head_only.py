@@ -135,7 +135,7 @@ HEAD_ONLY.edit("nothing is frozen", SWITCH, (BODY, "model.body.requires_grad = F
 HEAD_ONLY.edit("the body isn't frozen", SWITCH, (BODY, "model.body.requires_grad = False"))
 HEAD_ONLY.edit("everything is made to train", SWITCH, (BODY, "model.requires_grad_(True)"))
 HEAD_ONLY.edit(
-    "nothing trains",
+    "nothing at all trains",
     "Is the head frozen together with the body? In the control, the head must be able to move.",
     (BODY, "model.requires_grad_(False)"),
     (HEAD, "pass"),
