@@ -89,7 +89,7 @@ BELOW = Effect(-0.2, -0.3, 0.05, "share of items", "5 runs")
 def test_what_an_interval_leaves_open_is_undecided(shown, said, only_if, told):
     conditions = {"as_said": "a > line", "within": "b > line", "limits": "it is b", "scope": "five runs"}
     verdict(CLAIM, {"a": said, "b": only_if}, **conditions)
-    assert told in shown[0]["text/html"]
+    assert told.startswith(f"{shown[0][MIME]['verdict']}</b>") and told in shown[0]["text/html"]
 
 
 def test_a_verdict_says_on_what_it_was_measured(shown):

@@ -116,21 +116,13 @@ BY_CHANCE.edit(
     ("(1.0, -1.0)", "(1.0, 0.0)"),
 )
 EVERY = "Three pairs have 2³ = 8 choices of signs. How many does your function try, and which are missing?"
-BY_CHANCE.edit(
-    "not every choice of signs is tried",
-    EVERY,
-    (CHOICES, "[[1 - 2.0 * (j < i) for j in range(len(differences))] for i in range(len(differences) + 1)]"),
-)
-BY_CHANCE.edit(
-    "not every choice of signs is tried",
-    EVERY,
-    (CHOICES, "[[1 - 2.0 * (i == j) for j in range(len(differences))] for i in range(len(differences) + 1)]"),
-)
-BY_CHANCE.edit(
-    "not every choice of signs is tried",
-    EVERY,
-    (CHOICES, "[[1 - 2.0 * (i == j) for j in range(len(differences))] for i in range(len(differences))]"),
-)
+for turned, rows in (
+    ("j < i", "len(differences) + 1"),
+    ("i == j", "len(differences) + 1"),
+    ("i == j", "len(differences)"),
+):
+    some = f"[[1 - 2.0 * ({turned}) for j in range(len(differences))] for i in range({rows})]"
+    BY_CHANCE.edit("not every choice of signs is tried", EVERY, (CHOICES, some))
 BY_CHANCE.edit(
     "one more is counted, as if the choices were drawn at random",
     "If you draw a thousand choices, you add the measured one. If you try all of them, it is among them already.",
