@@ -185,13 +185,20 @@ def outcome(record: Mapping) -> str:
 
 
 def rests_on(record: Mapping) -> str:
-    """Returns what a verdict depends on: "this run", "records", "arithmetic", or "" if nothing was measured."""
+    """Returns what a verdict depends on, or "" if nothing was measured.
+
+    That is "this run", "records", "arithmetic", or, where a model that others trained reads them, "given sentences".
+    """
     names = _compared(record["as_said"], record) | _compared(record["within"], record)
     if record["kind"] == "proof":
         return "arithmetic"
     if any("recorded" not in name and "counted" not in name for name in names):
         return "this run"
-    return "records" if any("recorded" in name for name in names) else "arithmetic" if names else ""
+    if any("recorded" in name for name in names):
+        return "records"
+    if not names:
+        return ""
+    return "given sentences" if record["measured_on"] == "a real model" else "arithmetic"
 
 
 def _compared(condition: str, record: Mapping) -> dict[str, object]:

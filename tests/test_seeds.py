@@ -69,6 +69,7 @@ def box(verdict="holds", as_said="x > 1", figures=None, claim="N8"):
     figures = figures or {"x": 2.0}
     return {
         "id": claim, "kind": "experiment", "verdict": verdict, "as_said": as_said, "within": "", "figures": figures,
+        "measured_on": "toy tasks",
     }  # fmt: skip
 
 
@@ -191,6 +192,10 @@ def test_the_verb_gives_a_lesson_its_seed_and_set_and_a_cell_that_raises_counts_
         ({"as_said": "x_recorded > 2", "figures": {"x_recorded": 3}}, "records"),
         ({"as_said": "x_recorded > y", "figures": {"x_recorded": 3, "y": 1}}, "not tried"),
         ({"as_said": "x_counted > 2", "figures": {"x_counted": 3}}, "arithmetic"),
+        (
+            {"as_said": "x_counted > 2", "figures": {"x_counted": 3}, "measured_on": "a real model"},
+            "given sentences",
+        ),
         ({"kind": "proof"}, "arithmetic"),
         ({"kind": "cannot be tested", "as_said": "", "figures": {}}, ""),
     ],

@@ -39,6 +39,7 @@ WAITS = "waits for its lesson"
 RUNS = {
     "records": "decided by recorded runs with several seeds",
     "arithmetic": "arithmetic, which no run changes",
+    "given sentences": "the same sentences each time, which no run changes",
     "not tried": "not tried with other seeds",
     "": "",
 }

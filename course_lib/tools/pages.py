@@ -32,8 +32,8 @@ none, are [settled on this page](#Settled-on-this-page).
 
 The column *runs* says how often the verdict came out the same when the lesson ran with seeds that nobody picked, on
 the plainest and on the richest instruction set of a processor (`make seeds`). If no run can change a verdict, the
-column says what it rests on, records of several seeds or arithmetic. A number before a colon is the lesson's. `make
-pages` writes this page from the lessons' outputs.
+column says what it rests on: records of several seeds, sentences that a real model was given, or arithmetic. A number
+before a colon is the lesson's. `make pages` writes this page from the lessons' outputs.
 
 Most conditions were written when the results were known. So all of them are frozen, with their hash, in
 `course_lib/data/frozen.json`, and `make confirm` tests them on fresh data, with fresh seeds for the records too. The
