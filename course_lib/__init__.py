@@ -8,15 +8,15 @@ LAYERS = {
     "Data and masks": "files curriculum speed masks attention_map toy_french corpus fingerprint byte_pairs word_pieces "
     "texts scenes",
     "Attention and its parts": "decorators attention cores positions layers",
-    "Translators and language models": "recurrent transformer language_models pretrained",
+    "Translators and language models": "recurrent transformer language_models gguf_file pretrained",
     "Training, decoding, metrics": "processes decoding metrics training",
     "Figures, and models to read": "plotting trained",
     "What a notebook calls": "effects claims glossary checks widgets",
 }
 NOT_IN_LESSONS = (
-    "tools.environment tools.lessons tools.saved_widgets tools.seeds tools.recording tools.restamp tools.confirm "
-    "tools.web tools.slides tools.workbook tools.pages tools.bench tools.bench_in_page tools.hub tools.mutants "
-    "tools.rewrapped tools.edges tools.relations tools.cards tools.site grading __main__"
+    "tools.environment tools.model tools.lessons tools.saved_widgets tools.seeds tools.recording tools.restamp "
+    "tools.confirm tools.web tools.slides tools.workbook tools.pages tools.bench tools.bench_in_page tools.hub "
+    "tools.mutants tools.rewrapped tools.edges tools.relations tools.cards tools.site grading __main__"
 )
 
 

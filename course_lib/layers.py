@@ -71,9 +71,8 @@ class RMSNorm(nn.Module):
         self.weight = nn.Parameter(torch.ones(model_size))
         self.epsilon = epsilon
 
-    @in_float32
     def forward(self, x: Float[Tensor, "*axes d_model"]) -> Float[Tensor, "*axes d_model"]:
-        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + self.epsilon) * self.weight
+        return F.rms_norm(x, self.weight.shape, self.weight, self.epsilon)
 
 
 class FeedForward(nn.Module):

@@ -10,10 +10,10 @@ queries and keys share positions::
 
 import math
 from collections.abc import Callable
-from functools import wraps
+from functools import lru_cache, wraps
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Complex, Float
 from torch import Tensor, nn
 
 
@@ -44,8 +44,9 @@ def sinusoidal_table(
 
 def clock_angles(start: int, end: int, size: int, base: float = 10000.0) -> Float[Tensor, "n pair"]:
     """Computes pos / base^(2i / size) for the positions start … end − 1 and each pair of numbers, in float64."""
-    speeds = base ** (-torch.arange(0, size, 2, dtype=torch.float64) / size)
-    return torch.arange(start, end, dtype=torch.float64)[:, None] * speeds
+    exact = {"dtype": torch.float64, "device": "cpu"}
+    speeds = base ** (-torch.arange(0, size, 2, **exact) / size)
+    return torch.arange(start, end, **exact)[:, None] * speeds
 
 
 def from_the_first_on(forward: Callable) -> Callable:
@@ -113,6 +114,13 @@ class LearnedPositions(nn.Module):
         return x + self.weight[start:end]
 
 
+@lru_cache(maxsize=2)  # all heads and layers turn by the same angles
+def turns(start: int, end: int, size: int, base: float, squeeze: float) -> Complex[Tensor, "n pair"]:
+    """Computes e^(iφ) for the angles φ of `clock_angles`. As a complex number, a pair is turned by this factor."""
+    angles = squeeze * clock_angles(start, end, size, base)
+    return torch.polar(torch.ones_like(angles), angles)
+
+
 class RotaryPositions(nn.Module):
     """Rotates each pair (x_2i, x_2i+1) of a vector at position n by n / 10000^(2i / d) (Su et al. 2021, equation 15).
 
@@ -143,10 +151,10 @@ class RotaryPositions(nn.Module):
     @from_the_first_on
     def forward(self, x: Float[Tensor, "batch head n d_head"], start: int = 0) -> Float[Tensor, "batch head n d_head"]:
         """Rotates the vectors; the first vector of x has position `start`, the number of words read so far."""
-        angles = self.squeeze * clock_angles(start, start + x.shape[2], x.shape[3], self.base)
-        sine, cosine = angles.sin().to(x), angles.cos().to(x)
-        even, odd = x[..., ::2], x[..., 1::2]
-        return torch.stack([even * cosine - odd * sine, even * sine + odd * cosine], -1).flatten(-2)
+        wide = x.to(torch.promote_types(x.dtype, torch.float32))  # no complex number has two halves
+        pairs = torch.complex(wide[..., ::2], wide[..., 1::2])
+        turned = pairs * turns(start, start + x.shape[2], x.shape[3], self.base, self.squeeze).to(pairs)
+        return torch.view_as_real(turned).flatten(-2).to(x.dtype)
 
 
 class LinearBiases(nn.Module):

@@ -1,11 +1,11 @@
-"""Loads models that others have trained, BERT-shaped encoders and GPT-2-shaped decoders, into the course's own parts.
+"""Loads models that others have trained, BERT-shaped encoders and Llama-shaped decoders, into the course's own parts.
 
 Where such a model differs from the Transformer of the paper, it gets other parts as arguments: another norm or
-activation, learned positions, types of words, no output.
+activation, learned or rotary positions, types of words, no output.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial, wraps
 from pathlib import Path
 from typing import NamedTuple
@@ -15,15 +15,19 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course_lib.files import read_json
+from course_lib import gguf_file
+from course_lib.attention import MultiHeadAttention
+from course_lib.files import models_folder, read_json
+from course_lib.gguf_file import GGUF, Packed
 from course_lib.language_models import TransformerLanguageModel
-from course_lib.layers import FeedForward, LayerNorm, PostNorm, PreNorm
-from course_lib.positions import LearnedPositions
+from course_lib.layers import FeedForward, GatedFeedForward, LayerNorm, PostNorm, PreNorm, RMSNorm
+from course_lib.positions import LearnedPositions, RotaryPositions
 from course_lib.transformer import EncoderLayer, EncoderOnly, WordEmbedding
 from course_lib.word_pieces import WordPieces
 
-Named = dict[str, Tensor]
 TANH_GELU = partial(F.gelu, approximate="tanh")
+SMOLLM2 = "SmolLM2-135M-Instruct.Q4_1.gguf"
+SPECIAL = 3  # the type of a special token in GGUF
 ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "gelu": F.gelu,
     "gelu_new": TANH_GELU,
@@ -79,8 +83,7 @@ def minilm_folder() -> Path:
 def from_pretrained(folder: Path | str) -> Pretrained:
     """Loads the model of `config.json` with the weights of `model.safetensors`, without dropout.
 
-    A BERT-shaped encoder becomes an `EncoderOnly` that returns its states (Devlin et al. 2019). A GPT-2-shaped decoder
-    becomes a `TransformerLanguageModel` (Radford et al. 2019).
+    The model must be a BERT-shaped encoder; it becomes an `EncoderOnly` that returns its states (Devlin et al. 2019).
 
     Raises:
         FileNotFoundError: one of the two files is missing.
@@ -92,52 +95,87 @@ def from_pretrained(folder: Path | str) -> Pretrained:
         if not (folder / name).is_file():
             raise FileNotFoundError(f"there is no {folder / name}; give the folder of a model with {name} in it")
     config = read_json(folder / "config.json")
-    kind = config.get("model_type")
-    if kind not in SHAPES:
-        raise ValueError(f"{folder} holds a model of type {kind!r}; those of type {' and '.join(SHAPES)} can be loaded")
-    build, parts, extras = SHAPES[kind]
+    if config.get("model_type") != "bert":
+        raise ValueError(
+            f"{folder} holds a model of type {config.get('model_type')!r}; those of type bert can be loaded"
+        )
     try:
-        model = build(config)
+        model = _bert(config)
     except KeyError as error:
-        raise ValueError(f"{folder / 'config.json'} does not say {error}; a model of type {kind} needs it") from None
+        raise ValueError(f"{folder / 'config.json'} does not say {error}; a model of type bert needs it") from None
     # safetensors belongs to the extra `real`, which only this module needs
     from safetensors.torch import load_file
 
-    left_out = put_in(model, load_file(folder / "model.safetensors"), parts, extras)
-    return Pretrained(model.eval(), left_out)
+    return Pretrained(model.eval(), put_in(model, load_file(folder / "model.safetensors"), _name_in_bert, BERT_EXTRAS))
 
 
-def put_in(model: nn.Module, weights: Mapping[str, Tensor], parts: Callable, extras: Iterable[str]) -> list[str]:
-    """Copies the weights into the model, and returns the names of the weights that match `extras`.
+def from_gguf(path: Path | str) -> TransformerLanguageModel:
+    """Loads the Llama-shaped decoder (Touvron et al. 2023) of a GGUF file, without dropout, in 32 bits a number.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: `gguf_file.read` can't read it; the course has no part for its architecture or for a setting; or
+            weights are missing, unknown, or have another shape.
+    """
+    file = gguf_file.read(path)
+    try:
+        model = _llama(file)
+        put_in(model, file.tensors, partial(_renamed, LLAMA))
+    except KeyError as error:
+        raise ValueError(f"{path} does not say {error}; a Llama-shaped model needs it") from None
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    return model.eval()
+
+
+def put_in(
+    model: nn.Module, weights: Mapping[str, Tensor | Packed], rename: Callable[[str], str], extras: Iterable[str] = ()
+) -> list[str]:
+    """Makes the weights the model's parameters, and returns the names of the weights that match `extras`.
 
     Args:
-        parts: takes the name and the tensor of a weight in the file, and returns pairs (name in the model, tensor).
+        model: may be on the device "meta", where its own parameters cost neither time nor memory.
+        rename: turns the name of a weight in the file into that of a parameter.
         extras: patterns of the names that the model has no part for.
+    Raises:
+        ValueError: weights are missing, unknown, or have another shape.
     """
-    ours, found, left_out, unknown = dict(model.named_parameters(remove_duplicate=False)), {}, [], []
-    for name, weight in weights.items():
-        named = dict(parts(name, weight))
-        if any(re.fullmatch(pattern, name) for pattern in extras):
-            left_out.append(name)
-        elif not named or not named.keys() <= ours.keys():
-            unknown.append(name)
-        found |= named
-    found = {name: weight for name, weight in found.items() if name in ours}
+    ours = dict(model.named_parameters(remove_duplicate=False))
+    left_out = [name for name in weights if any(re.fullmatch(pattern, name) for pattern in extras)]
+    named = {name: rename(name) for name in weights if name not in left_out}
+    found = {own: weights[name] for name, own in named.items() if own in ours}
     places = {id(ours[name]) for name in found}  # one table may have two names
-    missing = [name for name, own in ours.items() if id(own) not in places and name != "output.bias"]
     misfits = [
         f"{name} is {tuple(weight.shape)} in the file and {tuple(ours[name].shape)} in the model"
         for name, weight in found.items()
-        if weight.shape != ours[name].shape
+        if tuple(weight.shape) != tuple(ours[name].shape)
     ]
-    told = [("unknown in the file", unknown), ("missing in the file", missing), ("of another shape", misfits)]
+    told = [
+        ("unknown in the file", [name for name, own in named.items() if own not in ours]),
+        ("missing in the file", [name for name in ours if id(ours[name]) not in places and name != "output.bias"]),
+        ("of another shape", misfits),
+    ]
     faults = [f"{fault}: {_listed(names)}" for fault, names in told if names]
     if faults:
-        raise ValueError(f"the weights do not fit the model that config.json describes. {'. '.join(faults)}")
-    with torch.no_grad():
-        for name, weight in found.items():
-            ours[name].copy_(weight)
+        raise ValueError(f"the weights do not fit the model that the settings describe. {'. '.join(faults)}")
+    new = {id(ours[name]): _numbers(weight).to(ours[name].dtype) for name, weight in found.items()}
+    new = {place: nn.Parameter(weight) for place, weight in new.items()}
+    for name, own in ours.items():
+        part, _, kind = name.rpartition(".")
+        none = nn.Parameter(torch.zeros(own.shape))  # the bias of an output without one
+        setattr(model.get_submodule(part), kind, new.get(id(own), none))
     return left_out
+
+
+def _numbers(weight: Tensor | Packed) -> Tensor:
+    return weight.unpack() if isinstance(weight, Packed) else weight
+
+
+def _renamed(names: Mapping[str, str], name: str) -> str:
+    """Returns our name for a part of the file, followed by the kind of its weight, or ""."""
+    part, _, kind = name.rpartition(".")
+    matches = ((re.fullmatch(theirs, part), ours) for theirs, ours in names.items())
+    return next((f"{match.expand(ours)}.{kind}" for match, ours in matches if match), "")
 
 
 def _listed(names: Sequence[str], most: int = 5) -> str:
@@ -158,12 +196,13 @@ def _only(config: Mapping, **wanted) -> None:
             raise ValueError(f"config.json has {name} = {config[name]!r}; this course has parts for {value!r} only")
 
 
-def _of_named_parts(build: Callable[[Mapping], nn.Module]) -> Callable[[Mapping], nn.Module]:
+def _of_named_parts(build: Callable) -> Callable:
     """Makes `build` return a model that can be pickled: a residual with another norm gets back its plain class."""
 
     @wraps(build)
-    def built(config: Mapping) -> nn.Module:
-        model = build(config)
+    def built(config) -> nn.Module:
+        with torch.device("meta"):  # `put_in` brings the numbers
+            model = build(config)
         for part in model.modules():
             if isinstance(part, PostNorm):
                 part.__class__ = PreNorm if isinstance(part, PreNorm) else PostNorm
@@ -209,88 +248,120 @@ BERT = {  # the file's name, and ours
 BERT_EXTRAS = r"(bert\.)?pooler\..*", r"(bert\.)?embeddings\.position_ids", r"cls\..*", r"classifier\..*"
 
 
-def _parts_of_bert(name: str, weight: Tensor) -> Iterator[tuple[str, Tensor]]:
-    part, _, kind = name.removeprefix("bert.").rpartition(".")
-    kind = {"gamma": "weight", "beta": "bias"}.get(kind, kind)  # older files have these names in norms
-    for theirs, ours in BERT.items():
-        if match := re.fullmatch(theirs, part):
-            yield f"{match.expand(ours)}.{kind}", weight
+def _name_in_bert(name: str) -> str:
+    name = re.sub(r"\.gamma$", ".weight", re.sub(r"\.beta$", ".bias", name))  # older files have these names in norms
+    return _renamed(BERT, name.removeprefix("bert."))
 
 
-# ---- GPT-2 ----
+# ---- Llama ----
 
 
 @_of_named_parts
-def _gpt2(config: Mapping) -> TransformerLanguageModel:
-    _only(config, scale_attn_weights=True, scale_attn_by_inverse_layer_idx=False, add_cross_attention=False)
-    norm = partial(LayerNorm, epsilon=config["layer_norm_epsilon"])
+def _llama(file: GGUF) -> TransformerLanguageModel:
+    kind = file.settings["general.architecture"]
+    if kind != "llama":
+        raise ValueError(f"it holds a model of architecture {kind!r}; those of 'llama' can be loaded")
+    given = {name.removeprefix("llama."): value for name, value in file.settings.items() if name.startswith("llama.")}
+    size, heads = given["embedding_length"], given["attention.head_count"]
+    for name, value in given.items():
+        allowed = {"rope.scaling.type": ("none",)}.get(name, (0,))
+        if name in ("rope.dimension_count", "attention.key_length", "attention.value_length"):
+            allowed = (size // heads,)
+        if isinstance(value, list) or (name not in LLAMA_SETTINGS and value not in allowed):
+            raise ValueError(f"it has llama.{name} = {value!r}; this course has no part for that")
+    norm = partial(RMSNorm, epsilon=given["attention.layer_norm_rms_epsilon"])
     return TransformerLanguageModel(
-        config["vocab_size"],
-        trained_length=config["n_positions"],
-        model_size=config["n_embd"],
-        heads=config["n_head"],
-        layers=config["n_layer"],
-        feed_forward_size=config.get("n_inner") or 4 * config["n_embd"],
+        file.tensors["token_embd.weight"].shape[0],
+        trained_length=given["context_length"],
+        model_size=size,
+        heads=heads,
+        layers=given["block_count"],
+        feed_forward_size=given["feed_forward_length"],
         residual=type("PreNorm", (PreNorm,), {"make_norm": norm, "last": norm}),
-        positions=partial(LearnedPositions, rows=config["n_positions"]),
-        feed_forward=partial(FeedForward, activation=_activation(config["activation_function"])),
+        positions=None,
+        self_attention=partial(
+            MultiHeadAttention,
+            key_value_heads=given.get("attention.head_count_kv", heads),
+            projection_bias=False,
+            rotation=partial(RotaryPositions, base=given.get("rope.freq_base", 10000.0)),
+        ),
+        feed_forward=GatedFeedForward,
         embedding=partial(WordEmbedding, scale=1.0),
-        tie=config.get("tie_word_embeddings", True),
+        tie="output.weight" not in file.tensors,
     )
 
 
-GPT2 = {
-    r"wte": ["embedding"],
-    r"wpe": ["embedding.positions"],
-    r"h\.(\d+)\.ln_1": [r"encoder.layers.\1.self_attention_residual.norm"],
-    r"h\.(\d+)\.attn\.c_attn": [
-        rf"encoder.layers.\1.self_attention.{what}_projection" for what in ("query", "key", "value")
-    ],
-    r"h\.(\d+)\.attn\.c_proj": [r"encoder.layers.\1.self_attention.output_projection"],
-    r"h\.(\d+)\.ln_2": [r"encoder.layers.\1.feed_forward_residual.norm"],
-    r"h\.(\d+)\.mlp\.c_fc": [r"encoder.layers.\1.feed_forward.inner"],
-    r"h\.(\d+)\.mlp\.c_proj": [r"encoder.layers.\1.feed_forward.outer"],
-    r"ln_f": ["encoder.last"],
-    r"lm_head": ["output"],
+LLAMA_SETTINGS = {
+    "attention.head_count",
+    "attention.head_count_kv",
+    "attention.layer_norm_rms_epsilon",
+    "block_count",
+    "context_length",
+    "embedding_length",
+    "feed_forward_length",
+    "rope.freq_base",
+    "vocab_size",
 }
-GPT2_EXTRAS = r"(transformer\.)?h\.\d+\.attn\.(bias|masked_bias)", r"score\..*", r"multiple_choice_head\..*"
+LLAMA = {  # GGUF keeps the rows of W_Q and W_K in the order in which `RotaryPositions` turns them
+    r"token_embd": "embedding",
+    r"output": "output",
+    r"output_norm": "encoder.last",
+    r"blk\.(\d+)\.attn_norm": r"encoder.layers.\1.self_attention_residual.norm",
+    r"blk\.(\d+)\.attn_q": r"encoder.layers.\1.self_attention.query_projection",
+    r"blk\.(\d+)\.attn_k": r"encoder.layers.\1.self_attention.key_projection",
+    r"blk\.(\d+)\.attn_v": r"encoder.layers.\1.self_attention.value_projection",
+    r"blk\.(\d+)\.attn_output": r"encoder.layers.\1.self_attention.output_projection",
+    r"blk\.(\d+)\.ffn_norm": r"encoder.layers.\1.feed_forward_residual.norm",
+    r"blk\.(\d+)\.ffn_gate": r"encoder.layers.\1.feed_forward.gate",
+    r"blk\.(\d+)\.ffn_up": r"encoder.layers.\1.feed_forward.inner",
+    r"blk\.(\d+)\.ffn_down": r"encoder.layers.\1.feed_forward.outer",
+}
 
 
-def _parts_of_gpt2(name: str, weight: Tensor) -> Iterator[tuple[str, Tensor]]:
-    part, _, kind = name.removeprefix("transformer.").rpartition(".")
-    if ".c_" in part and kind == "weight":
-        weight = weight.T  # GPT-2 keeps (in, out) where nn.Linear has (out, in)
-    for theirs, ours in GPT2.items():
-        if match := re.fullmatch(theirs, part):
-            for own, piece in zip(ours, weight.chunk(len(ours)), strict=True):
-                yield f"{match.expand(own)}.{kind}", piece
+class ByteLevelTokens:
+    """Reads the tokens and merges of a GGUF file into a vocabulary for `decoding.write_on`.
 
+    They merge bytes as `BytePairs` does, but first split a text in their own way. The package `tokenizers` does the
+    work. A special token, such as <|im_start|>, is one token wherever its name stands in a text.
 
-class KeptTokens:
-    """Reads `tokenizer.json` in a model's folder into a vocabulary for `decoding.write_on`.
-
-    It uses the package `tokenizers`. GPT-2 merges bytes as lesson 8 does, but first splits a text in its own way.
-
+    Args:
+        settings: those of the file (`gguf_file.read`).
     Raises:
-        FileNotFoundError: the file is missing.
+        ValueError: the file's tokens are of another kind.
     """
 
-    def __init__(self, folder: Path | str):
-        from tokenizers import Tokenizer  # belongs to the extra `real`
+    def __init__(self, settings: Mapping[str, object]):
+        from tokenizers import Tokenizer, decoders, models, pre_tokenizers  # of the extra `real`
 
-        file = Path(folder) / "tokenizer.json"
-        if not file.is_file():
-            raise FileNotFoundError(f"there is no {file}, which lists the model's tokens; copy it into the folder")
-        self.tokenizer = Tokenizer.from_file(str(file))
+        kind = settings.get("tokenizer.ggml.model"), settings.get("tokenizer.ggml.pre")
+        if kind != ("gpt2", "smollm"):
+            raise ValueError(
+                f"the file's tokens are of kind {kind[0]!r} and split as {kind[1]!r}; those of kind 'gpt2' split as "
+                "'smollm' can be read"
+            )
+        self.names: list[str] = settings["tokenizer.ggml.tokens"]
+        merges = [tuple(merge.split(" ")) for merge in settings["tokenizer.ggml.merges"]]
+        numbers = {name: number for number, name in enumerate(self.names)}
+        self.tokenizer = Tokenizer(models.BPE(numbers, merges))
+        self.tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+            [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)]
+        )
+        self.tokenizer.decoder = decoders.ByteLevel()
+        kinds = zip(self.names, settings["tokenizer.ggml.token_type"], strict=True)
+        self.tokenizer.add_special_tokens([name for name, kind in kinds if kind == SPECIAL])
+
+    def __len__(self) -> int:
+        return len(self.names)
 
     def encode(self, text: str) -> list[int]:
         return self.tokenizer.encode(text).ids
 
     def decode(self, numbers: Iterable[int]) -> str:
-        return self.tokenizer.decode(list(numbers))
+        return self.tokenizer.decode(list(numbers), skip_special_tokens=False)
 
-
-SHAPES = {"bert": (_bert, _parts_of_bert, BERT_EXTRAS), "gpt2": (_gpt2, _parts_of_gpt2, GPT2_EXTRAS)}
+    def spelled(self, numbers: Iterable[int]) -> list[str]:
+        """Returns the text of each token; a token that is part of a character is shown as �."""
+        return [self.decode([number]) for number in numbers]
 
 
 # ---- all-MiniLM-L6-v2 ----
@@ -306,6 +377,36 @@ def minilm() -> EncoderOnly:
 def minilm_pieces() -> WordPieces:
     """Loads the word pieces of all-MiniLM-L6-v2. Raises what `minilm_folder` raises."""
     return WordPieces.load(minilm_folder())
+
+
+# ---- SmolLM2-135M-Instruct ----
+
+
+def smollm2_file() -> Path:
+    """Returns the GGUF file of SmolLM2-135M-Instruct (Ben Allal et al. 2025), which `make model` gets.
+
+    Raises:
+        NotInstalledError: the file isn't there.
+    """
+    file = models_folder() / SMOLLM2
+    if not file.exists():
+        raise NotInstalledError(
+            "The model is not here; what is saved in this notebook can be read without it. To get it (93 MB, once), "
+            "run in a terminal: make model, or python -m course_lib model. Then run this cell again."
+        )
+    return file
+
+
+@cache
+def smollm2() -> TransformerLanguageModel:
+    """Loads SmolLM2-135M-Instruct, once per process. Raises what `smollm2_file` raises."""
+    return from_gguf(smollm2_file())
+
+
+@cache
+def smollm2_tokens() -> ByteLevelTokens:
+    """Loads the tokens of SmolLM2-135M-Instruct. Raises what `smollm2_file` raises."""
+    return ByteLevelTokens(gguf_file.read(smollm2_file()).settings)
 
 
 # ---- sentence vectors ----

