@@ -4,10 +4,12 @@ from functools import partial
 
 import pytest
 import torch
+from small_gguf import SMALL, weights, written
 from torch.testing import assert_close
 
 from course_lib import __main__ as front_door
 from course_lib.attention import AdditiveScore, MultiHeadAttention
+from course_lib.pretrained import from_gguf
 from course_lib.recurrent import EncoderDecoder
 from course_lib.tools import bench, bench_in_page
 from course_lib.training import next_token_loss, translation_loss
@@ -139,17 +141,32 @@ def test_a_loaded_model_has_a_table_for_each_length(tmp_path):
     assert ["texts of 4 " in tables[0], "texts of 9 " in tables[1], len(tables)] == [True, True, 2]
 
 
+@pytest.mark.slow
+def test_a_model_that_writes_has_tables_for_both_and_its_memory(tmp_path, monkeypatch):
+    file = written(tmp_path / "small.gguf", SMALL, weights(SMALL))
+    reads, writes, memory = bench.generative(file, read=20, written=5, rounds=1)
+    assert "reads 20 tokens" in reads and "writes 5 tokens" in writes and memory.startswith("peak MB")
+    monkeypatch.setattr(bench, "from_gguf", lambda file: other)
+    other = from_gguf(file)
+    other.encoder.last.weight.data += 0.01
+    with pytest.raises(AssertionError, match="not close"):
+        next(bench.generative(file, rounds=1))
+    monkeypatch.setenv("COURSE_MODELS", str(tmp_path))
+    assert "make model" in next(bench.generative())
+
+
 # ---- the verb ----
 
 
 @pytest.mark.slow
-def test_the_verb_prints_all_tables(corpus, monkeypatch, capsys):
+def test_the_verb_prints_all_tables(corpus, monkeypatch, capsys, tmp_path):
     monkeypatch.setattr(bench, "toy_french", lambda **_: corpus)
     monkeypatch.setattr(bench, "LESSON_8", TINY)
     monkeypatch.setattr(bench, "LARGER", {**TINY, "layers": 1})
     short = {
         "translators": {"steps": 1}, "heads": {"shapes": [(2, 3, 8)]}, "writing": {"translated": 3, "written": 3},
         "cores": {"length": 70}, "sharing": {"length": 5, "texts": 2}, "pretrained": {"lengths": [5]},
+        "generative": {"file": written(tmp_path / "small.gguf", SMALL, weights(SMALL)), "read": 20, "written": 5},
     }  # fmt: skip
     quick = [partial(measured, rounds=1, **short.get(measured.__name__, {})) for measured in bench.ALL]
     monkeypatch.setattr(bench, "ALL", quick)
@@ -158,6 +175,6 @@ def test_the_verb_prints_all_tables(corpus, monkeypatch, capsys):
     front_door.bench([])
     torch.set_num_threads(before)
     _, *told = capsys.readouterr().out.strip().split("\n\n")
-    assert [len(each.splitlines()) for each in told] == [5, 5, 4, 4, 4, 4, 4, 4, 4, 5, 1, 4, 4, 1, 1]
+    assert [len(each.splitlines()) for each in told] == [5, 5, 4, 4, 4, 4, 4, 4, 4, 5, 1, 4, 4, 4, 4, 1, 1, 1]
     assert told[10].startswith("peak MiB: all scores")
     assert told[-1] == "06_transformer_trained was not timed: no browser was found."

@@ -9,55 +9,15 @@ import numpy as np
 import pytest
 import torch
 from gguf import GGMLQuantizationType as Type
+from small_gguf import SMALL, weights, written
 from torch.testing import assert_close
 
 from course_lib import decoding, gguf_file, pretrained
 from course_lib.byte_pairs import BytePairs
 from course_lib.pretrained import ByteLevelTokens, from_gguf
+from course_lib.tools.bench import of_transformers
 
 os.environ["HF_HUB_OFFLINE"] = "1"
-SMALL = {
-    "context_length": 64,
-    "embedding_length": 64,
-    "block_count": 2,
-    "feed_forward_length": 96,
-    "attention.head_count": 4,
-    "attention.head_count_kv": 2,
-    "attention.layer_norm_rms_epsilon": 1e-5,
-    "rope.freq_base": 10000.0,
-    "rope.dimension_count": 16,
-    "vocab_size": 60,
-}
-
-
-def weights(settings, tied=True):
-    """Random weights of all parts, with other numbers in the norms than 1."""
-    size, inner = settings["embedding_length"], settings["feed_forward_length"]
-    shared = size // settings["attention.head_count"] * settings["attention.head_count_kv"]
-    shapes = {"token_embd": (settings["vocab_size"], size), "output_norm": (size,)}
-    shapes |= {} if tied else {"output": (settings["vocab_size"], size)}
-    of_block = {"attn_q": (size, size), "attn_k": (shared, size), "attn_v": (shared, size), "attn_output": (size, size)}
-    of_block |= {"ffn_gate": (inner, size), "ffn_up": (inner, size), "ffn_down": (size, inner)}
-    of_block |= {"attn_norm": (size,), "ffn_norm": (size,)}
-    for block in range(settings["block_count"]):
-        shapes |= {f"blk.{block}.{name}": shape for name, shape in of_block.items()}
-    draw = np.random.default_rng(0)
-    return {f"{name}.weight": draw.normal(0, 0.3, shape).astype(np.float32) for name, shape in shapes.items()}
-
-
-def written(path, settings, tensors, kind=Type.F32, architecture="llama", more=lambda writer: None):
-    writer = gguf.GGUFWriter(path, architecture)
-    for name, value in settings.items():
-        {int: writer.add_uint32, float: writer.add_float32, str: writer.add_string}[type(value)](f"llama.{name}", value)
-    more(writer)
-    for name, numbers in tensors.items():
-        own = kind if numbers.ndim == 2 else Type.F32
-        writer.add_tensor(name, gguf.quantize(numbers, own), raw_dtype=own)
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
-    return path
 
 
 @pytest.fixture
@@ -69,17 +29,6 @@ def small(tmp_path):
         return written(tmp_path / "small.gguf", settings, change(weights(SMALL, tied)), **how)
 
     return make
-
-
-def theirs(path):
-    from transformers import LlamaConfig, LlamaForCausalLM
-    from transformers.modeling_gguf_pytorch_utils import load_gguf_checkpoint
-
-    model = LlamaForCausalLM(LlamaConfig(**load_gguf_checkpoint(str(path))["config"]))
-    found = load_gguf_checkpoint(str(path), return_tensors=True, model_to_load=model)["tensors"]
-    lacking = model.load_state_dict(found, strict=False)
-    assert lacking.unexpected_keys == [] and lacking.missing_keys in ([], ["lm_head.weight"])
-    return model.eval()
 
 
 # ---- equal ----
@@ -113,7 +62,7 @@ def test_numbers_are_those_that_the_package_gguf_unpacks(small, kind):
 def test_any_llama_is_that_of_transformers_layer_by_layer_and_token_by_token(tmp_path, changes, tied):
     settings = SMALL | changes
     path = written(tmp_path / "small.gguf", settings, weights(settings, tied))
-    ours, other = from_gguf(path), theirs(path)
+    ours, other = from_gguf(path), of_transformers(path)
     words = torch.randint(60, (2, 9), generator=torch.Generator().manual_seed(1))
     told = other(words, output_hidden_states=True)
     assert_close(ours(words, need_weights=True)[0], told.logits, atol=2e-5, rtol=1e-4)
@@ -137,7 +86,7 @@ def test_smollm2_is_that_of_transformers():
     from transformers import AutoTokenizer
 
     file = pretrained.smollm2_file()
-    ours, tokens, other = pretrained.smollm2(), pretrained.smollm2_tokens(), theirs(file)
+    ours, tokens, other = pretrained.smollm2(), pretrained.smollm2_tokens(), of_transformers(file)
     text = "It didn't cross in 1999.<|im_start|>user\nNaïve 東京 🙂<|im_end|>\n  def f(x): return x**2\n\n\n   end"
     numbers = tokens.encode(text)
     assert numbers == AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name).encode(text)

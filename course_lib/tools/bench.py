@@ -29,7 +29,7 @@ from course_lib.language_models import TransformerLanguageModel
 from course_lib.layers import FeedForward
 from course_lib.masks import causal_mask
 from course_lib.positions import RotaryPositions
-from course_lib.pretrained import from_pretrained, minilm_folder
+from course_lib.pretrained import NotInstalledError, from_gguf, from_pretrained, minilm_folder, smollm2_file
 from course_lib.recurrent import EncoderDecoder
 from course_lib.training import ADAM, next_token_loss, translation_loss
 from course_lib.transformer import Decoder, Encoder, Transformer
@@ -317,4 +317,57 @@ def pretrained(folder: Path | None = None, lengths: Sequence[int] = (16, 64, 256
         yield table(f"A loaded model reads 8 texts of {words.shape[1]} tokens", ways, equal, rounds=rounds)
 
 
-ALL = translators, heads, language_models, writing, cores, sharing, pretrained
+def of_transformers(file: Path) -> nn.Module:
+    """Loads a GGUF file into the Llama of `transformers`; this takes some ten times as long as `from_gguf`."""
+    from transformers import LlamaConfig, LlamaForCausalLM
+    from transformers.modeling_gguf_pytorch_utils import load_gguf_checkpoint
+
+    model = LlamaForCausalLM(LlamaConfig(**load_gguf_checkpoint(str(file))["config"]))
+    found = load_gguf_checkpoint(str(file), return_tensors=True, model_to_load=model)["tensors"]
+    lacking = model.load_state_dict(found, strict=False)
+    assert not lacking.unexpected_keys and lacking.missing_keys in ([], ["lm_head.weight"])
+    return model.eval()
+
+
+@torch.no_grad()
+def generative(file: Path | None = None, read: int = 256, written: int = 32, rounds: int = 9) -> Tables:
+    """Times lesson 12's model, or another in a GGUF file, against `transformers` with the same weights."""
+    missing = [name for name in ("transformers", "gguf") if importlib.util.find_spec(name) is None]
+    if missing:
+        yield f"No model that writes was compared, since {missing[0]} is not installed. The extra `test` installs it."
+        return
+    try:
+        file = file or smollm2_file()
+    except NotInstalledError as error:
+        yield f"No model that writes was compared. {error}"
+        return
+    ours, theirs = from_gguf(file), of_transformers(file)
+    prompt = torch.randint(3, len(ours.embedding.weight), (1, read))
+    ways = {"transformers": lambda: theirs(prompt).logits, "ours": lambda: ours.decode(prompt)[0]}
+    yield table(f"A model that writes reads {read} tokens", ways, equal, words=read, rounds=rounds)
+    prompt, limit = prompt[:, :16], torch.tensor([written])
+    settings = {"attention_mask": torch.ones_like(prompt), "max_new_tokens": written, "do_sample": False}
+    ways = {
+        "transformers": lambda: theirs.generate(prompt, **settings, eos_token_id=None, pad_token_id=0)[:, 16:],
+        "ours": lambda: write(ours, None, prompt, limit, end=NO_END).words,
+    }
+    yield table(f"It writes {written} tokens", ways, equal, words=written, rounds=rounds)
+    theirs, ours = (memory_with(load, file) for load in ("of_transformers", "from_gguf"))
+    yield f"peak MB of a process that loads it and reads 16 tokens: transformers {theirs:,.0f}, ours {ours:,.0f}"
+
+
+def memory_with(load: str, file: Path) -> float:
+    """Returns the largest memory, in MB, of a process that loads the file and reads 16 tokens."""
+    alone = f"""
+import resource, sys, torch
+from course_lib.tools import bench
+with torch.no_grad():
+    bench.{load}({str(file)!r})(torch.arange(3, 19)[None])
+most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(most / (1e6 if sys.platform == "darwin" else 1e3))
+"""
+    found = subprocess.run([sys.executable, "-c", alone], capture_output=True, text=True, check=True).stdout
+    return float(found.splitlines()[-1])
+
+
+ALL = translators, heads, language_models, writing, cores, sharing, pretrained, generative
