@@ -1,4 +1,4 @@
-"""The sentences written for lesson 11 keep the rules in their files, and the fresh ones are as many, but others."""
+"""The sentences written for lessons 11 and 12 keep the rules of their files; the fresh ones are as many, but others."""
 
 import re
 from collections import Counter
@@ -86,3 +86,41 @@ def test_a_draw_that_nobody_has_written_for_says_so(monkeypatch):
     monkeypatch.setenv("COURSE_DRAW", "2")
     with pytest.raises(FileNotFoundError, match="draw 2 has no sentences 'senses'; write written/2/senses.json"):
         texts.written("senses")
+
+
+# ---- for a model that writes ----
+
+
+def kept(draw, name):
+    with pytest.MonkeyPatch.context() as context:
+        context.setenv("COURSE_DRAW", draw)
+        return texts.written(name)
+
+
+@both
+def test_no_fact_gives_its_answer_away_and_question_and_statement_ask_the_same(draw):
+    facts = kept(draw, "facts")["facts"]
+    assert len(facts) == 40
+    for fact in facts:
+        assert fact["question"].endswith("?") and fact["answers"] and not fact["statement"].endswith((".", " "))
+        for text in (fact["question"], fact["statement"]):
+            told = re.findall(r"\w+", text.lower())
+            assert not any(answer.lower() in told for answer in fact["answers"]), text
+
+
+@both
+def test_examples_follow_the_rule_of_their_task(draw):
+    tasks = kept(draw, "examples")["tasks"]
+    assert {len(pairs) for pairs in tasks.values()} == {30}
+    assert all(word.upper() == label for word, label in tasks["capital letters"])
+    assert all(label == ("foo" if word < "m" else "bar") for word, label in tasks["made up"])
+    assert Counter(label for _, label in tasks["new names"]) == {"foo": 15, "bar": 15}
+
+
+def test_no_fact_example_or_text_comes_back():
+    facts = [{fact["question"] for fact in kept(draw, "facts")["facts"]} for draw in ("", "1")]
+    before, fresh = (kept(draw, "examples")["tasks"] for draw in ("", "1"))
+    prose = [set(kept(draw, "prose")["texts"]) for draw in ("", "1")]
+    assert before.keys() == fresh.keys() and [len(found) for found in prose] == [2, 2]
+    both = [facts, prose, *([{word for word, _ in tasks[name]} for tasks in (before, fresh)] for name in before)]
+    assert [len(one & other) for one, other in both] == [0] * len(both)

@@ -353,18 +353,18 @@ def generative(file: Path | None = None, read: int = 256, written: int = 32, rou
     }
     yield table(f"It writes {written} tokens", ways, equal, words=written, rounds=rounds)
     theirs, ours = (memory_with(load, file) for load in ("of_transformers", "from_gguf"))
-    yield f"peak MB of a process that loads it and reads 16 tokens: transformers {theirs:,.0f}, ours {ours:,.0f}"
+    yield f"MB of a process that has loaded it and read 16 tokens: transformers {theirs:,.0f}, ours {ours:,.0f}"
 
 
 def memory_with(load: str, file: Path) -> float:
-    """Returns the largest memory, in MB, of a process that loads the file and reads 16 tokens."""
+    """Returns the memory, in MB, of a process that has loaded the file and read 16 tokens."""
     alone = f"""
-import resource, sys, torch
+import psutil, torch
 from course_lib.tools import bench
+model = bench.{load}({str(file)!r})
 with torch.no_grad():
-    bench.{load}({str(file)!r})(torch.arange(3, 19)[None])
-most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print(most / (1e6 if sys.platform == "darwin" else 1e3))
+    model(torch.arange(3, 19)[None])
+print(psutil.Process().memory_info().rss / 1e6)
 """
     found = subprocess.run([sys.executable, "-c", alone], capture_output=True, text=True, check=True).stdout
     return float(found.splitlines()[-1])
