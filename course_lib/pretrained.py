@@ -322,7 +322,7 @@ class ByteLevelTokens:
     """Reads the tokens and merges of a GGUF file into a vocabulary for `decoding.write_on`.
 
     They merge bytes as `BytePairs` does, but first split a text in their own way. The package `tokenizers` does the
-    work. A special token, such as <|im_start|>, is one token wherever its name stands in a text.
+    work. A special token, such as ``<|im_start|>``, is one token wherever its name stands in a text.
 
     Args:
         settings: those of the file (`gguf_file.read`).
