@@ -15,6 +15,7 @@ NUMBERS = {
     "further_and_cheaper": 9,
     "looking_at_pictures": 10,
     "a_real_model": 11,
+    "a_model_that_writes": 12,
 }
 LESSONS = tuple(NUMBERS)
 

@@ -3,6 +3,7 @@
 Each lesson's frames are in a file of their own. Everything that a lesson calls is listed here.
 """
 
+from course_lib.widgets.a_model_that_writes import next_token_frame, window_frame
 from course_lib.widgets.a_real_model import answers_frame, head_frame, senses_frame
 from course_lib.widgets.bahdanau_attention import attention_frame
 from course_lib.widgets.further_and_cheaper import cache_frame, rotary_frame, tiles_frame
@@ -59,4 +60,6 @@ __all__ = [
     "answers_frame",
     "senses_frame",
     "head_frame",
+    "next_token_frame",
+    "window_frame",
 ]

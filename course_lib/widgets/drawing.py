@@ -47,16 +47,16 @@ def beside(told: str, *drawings: str) -> str:
     return f'<div class="am-beside" role="img" aria-label="{told}">{"".join(drawings)}</div>'
 
 
-def most_probable(candidates: dict[str, float], digits: int, told: str) -> str:
-    """Words and their probabilities, as bars."""
+def most_probable(candidates: dict[str, float], digits: int, told: str, room: int = 84) -> str:
+    """Words and their probabilities, as bars. `room` is the width of the widest word."""
     rows = "".join(
-        f'<text x="84" y="{17 + 24 * row}" text-anchor="end">{html.escape(word)}</text>'
-        f'<rect x="92" y="{3 + 24 * row}" width="{150 * probability:.0f}" height="18" fill="#009e73"/>'
-        f"{label(98 + 150 * probability, 17 + 24 * row, f'{probability:.{digits}f}')}"
+        f'<text x="{room}" y="{17 + 24 * row}" text-anchor="end">{html.escape(word)}</text>'
+        f'<rect x="{room + 8}" y="{3 + 24 * row}" width="{150 * probability:.0f}" height="18" fill="#009e73"/>'
+        f"{label(room + 14 + 150 * probability, 17 + 24 * row, f'{probability:.{digits}f}')}"
         for row, (word, probability) in enumerate(candidates.items())
     )
     listed = ", ".join(f"{html.escape(word)} {probability:.{digits}f}" for word, probability in candidates.items())
-    return svg(298, 24 * len(candidates) + 2, rows, f"{told}: {listed}")
+    return svg(room + 214, 24 * len(candidates) + 2, rows, f"{told}: {listed}")
 
 
 def spread(scores: np.ndarray) -> np.ndarray:
