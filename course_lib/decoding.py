@@ -99,7 +99,7 @@ def draw(
     """
     if not temperature > 0:
         raise ValueError(f"temperature is {temperature}; it must be above 0 (use `greedy` for the limit at 0)")
-    if not logits.max(-1).values.isfinite().all():
+    if not logits.amax(-1).isfinite().all():
         raise FloatingPointError(UNDECIDED)
     size = logits.shape[-1]
     if top_k is not None:
@@ -156,7 +156,7 @@ def write(
     total = torch.zeros(len(prompt), device=prompt.device)
     done = torch.zeros_like(limit, dtype=torch.bool)
     for length in count(1):
-        if not logits.max(-1).values.isfinite().all():
+        if not logits.amax(-1).isfinite().all():
             raise FloatingPointError(UNDECIDED)
         words = choose(logits)
         written.append(words)
@@ -263,7 +263,7 @@ def _beam(
     written, weights = torch.zeros(batch * width, 0, dtype=torch.long, device=device), []
     logits, state, weight = read(model, prompt, model.start(memory), memory)
     while not done.all():
-        if not logits.max(-1).values.isfinite().all():
+        if not logits.amax(-1).isfinite().all():
             raise FloatingPointError(UNDECIDED)
         gains = logits.log_softmax(-1)
         gains[done] = -torch.inf  # a finished hypothesis has one continuation, which costs nothing

@@ -115,10 +115,12 @@ class LearnedPositions(nn.Module):
 
 
 @lru_cache(maxsize=2)  # all heads and layers turn by the same angles
-def turns(start: int, end: int, size: int, base: float, squeeze: float) -> Complex[Tensor, "n pair"]:
+def turns(
+    start: int, end: int, size: int, base: float, squeeze: float, like: torch.dtype, device: torch.device
+) -> Complex[Tensor, "n pair"]:
     """Computes e^(iφ) for the angles φ of `clock_angles`. As a complex number, a pair is turned by this factor."""
     angles = squeeze * clock_angles(start, end, size, base)
-    return torch.polar(torch.ones_like(angles), angles)
+    return torch.polar(torch.ones_like(angles), angles).to(device, like)
 
 
 class RotaryPositions(nn.Module):
@@ -152,8 +154,9 @@ class RotaryPositions(nn.Module):
     def forward(self, x: Float[Tensor, "batch head n d_head"], start: int = 0) -> Float[Tensor, "batch head n d_head"]:
         """Rotates the vectors; the first vector of x has position `start`, the number of words read so far."""
         wide = x.to(torch.promote_types(x.dtype, torch.float32))  # no complex number has two halves
-        pairs = torch.complex(wide[..., ::2], wide[..., 1::2])
-        turned = pairs * turns(start, start + x.shape[2], x.shape[3], self.base, self.squeeze).to(pairs)
+        pairs = torch.view_as_complex(wide.contiguous().unflatten(-1, (-1, 2)))
+        end = start + x.shape[2]
+        turned = pairs * turns(start, end, x.shape[3], self.base, self.squeeze, pairs.dtype, pairs.device)
         return torch.view_as_real(turned).flatten(-2).to(x.dtype)
 
 

@@ -110,11 +110,13 @@ def test_no_fact_gives_its_answer_away_and_question_and_statement_ask_the_same(d
 
 @both
 def test_examples_follow_the_rule_of_their_task(draw):
-    tasks = kept(draw, "examples")["tasks"]
+    tasks, kinds = (kept(draw, "examples")[name] for name in ("tasks", "kinds"))
     assert {len(pairs) for pairs in tasks.values()} == {30}
-    assert all(word.upper() == label for word, label in tasks["capital letters"])
+    assert all(word.upper() == label for word, label in tasks["upper case"])
     assert all(label == ("foo" if word < "m" else "bar") for word, label in tasks["made up"])
-    assert Counter(label for _, label in tasks["new names"]) == {"foo": 15, "bar": 15}
+    assert len(kinds) == 16 and {len(set(words)) for words in kinds.values()} == {15}
+    words = list(kinds.values())
+    assert all(not {*one} & {*other} for one, other in zip(words[::2], words[1::2], strict=True))
 
 
 def test_no_fact_example_or_text_comes_back():
@@ -122,5 +124,6 @@ def test_no_fact_example_or_text_comes_back():
     before, fresh = (kept(draw, "examples")["tasks"] for draw in ("", "1"))
     prose = [set(kept(draw, "prose")["texts"]) for draw in ("", "1")]
     assert before.keys() == fresh.keys() and [len(found) for found in prose] == [2, 2]
-    both = [facts, prose, *([{word for word, _ in tasks[name]} for tasks in (before, fresh)] for name in before)]
+    kinds = [{word for words in kept(draw, "examples")["kinds"].values() for word in words} for draw in ("", "1")]
+    both = [facts, prose, kinds, *([{word for word, _ in tasks[name]} for tasks in (before, fresh)] for name in before)]
     assert [len(one & other) for one, other in both] == [0] * len(both)
