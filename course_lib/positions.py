@@ -115,6 +115,7 @@ class LearnedPositions(nn.Module):
 
 
 @lru_cache(maxsize=2)  # all heads and layers turn by the same angles
+@torch.inference_mode(False)  # what is kept must also serve in training
 def turns(
     start: int, end: int, size: int, base: float, squeeze: float, like: torch.dtype, device: torch.device
 ) -> Complex[Tensor, "n pair"]:

@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch.testing import assert_close
 
-from course_lib.positions import LearnedPositions, LinearBiases, RotaryPositions, SinusoidalPositions, sinusoidal_table
+from course_lib.positions import (
+    LearnedPositions,
+    LinearBiases,
+    RotaryPositions,
+    SinusoidalPositions,
+    sinusoidal_table,
+    turns,
+)
 
 SIZE = 8
 both = pytest.mark.parametrize("positions", [SinusoidalPositions, LearnedPositions])
@@ -160,6 +167,15 @@ def test_rotary_in_halves_is_the_same_for_rows_of_the_projections_in_another_ord
     halves = torch.cat([first * angles.cos() - second * angles.sin(), second * angles.cos() + first * angles.sin()], -1)
     order = torch.arange(SIZE).view(2, -1).T.flatten()  # 0, d / 2, 1, d / 2 + 1, …
     assert_close(RotaryPositions(SIZE)(x[..., order]), halves[..., order])
+
+
+def test_rotary_trains_after_the_same_places_were_read_without_gradients():
+    rotary, x = RotaryPositions(SIZE), torch.randn(1, 2, 5, SIZE, requires_grad=True)
+    turns.cache_clear()
+    with torch.inference_mode():
+        rotary(x)
+    rotary(x).square().sum().backward()
+    assert torch.allclose(x.grad, 2 * x, atol=1e-5)  # a rotation keeps lengths
 
 
 def test_rotary_keeps_lengths_types_and_arguments_and_saves_nothing():
