@@ -14,8 +14,10 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from course_lib.files import DATA, ROOT
+from course_lib.files import COURSE, DATA, IN_CLONE, ROOT, learner_folder
 from course_lib.tools.environment import EXTRAS_MB, go_where_complete, require_python
+
+COMMAND = "python3 -m course_lib" if IN_CLONE else "attention-measured"
 
 
 @contextlib.contextmanager
@@ -63,7 +65,7 @@ def lab(arguments):
     workbook([])
     web.write_models()
     lessons.trust(lessons.find())
-    server = LabApp.initialize_server(argv=[f"--ServerApp.root_dir={ROOT}", *as_root(), *arguments])
+    server = LabApp.initialize_server(argv=[f"--ServerApp.root_dir={learner_folder()}", *as_root(), *arguments])
     if not server.identity_provider.token_generated:  # else Jupyter itself prints the address
         print(f"JupyterLab is at\n    {server.display_url}", flush=True)
     server.start()
@@ -71,15 +73,18 @@ def lab(arguments):
 
 def workbook(arguments):
     """copy lessons and exercises into workbook/, where you work; an update keeps your changes"""
+    from course_lib.grading.course import shown
     from course_lib.tools import workbook
 
-    new, renewed, newer = workbook.make()
+    folder = learner_folder() / workbook.FOLDER
+    new, renewed, newer = workbook.make(folder)
+    place = f"{shown(folder)}/"
     if new:
-        print(f"workbook/ has {len(new)} new files. Work there: updates of the course never overwrite your changes.")
+        print(f"{place} has {len(new)} new files. Work there: updates of the course never overwrite your changes.")
     if renewed:
-        print(f"Updated in workbook/, since you hadn't changed them: {', '.join(renewed)}")
+        print(f"Updated in {place}, since you hadn't changed them: {', '.join(renewed)}")
     if newer:
-        print(f"You changed your copies, so these new versions are next to them in workbook/: {', '.join(newer)}")
+        print(f"You changed your copies, so these new versions are next to them in {place}: {', '.join(newer)}")
 
 
 def model(arguments):
@@ -335,7 +340,7 @@ def formgrader(arguments):
     here = Course.here()
     here.find()
     guarded.guard()
-    configure_jupyter(ROOT)
+    configure_jupyter(COURSE)
     extension = "nbgrader.server_extensions.formgrader"
     LabApp.launch_instance(
         argv=[f"--ServerApp.root_dir={here.folder}", f"--ServerApp.jpserver_extensions={extension}=True",
@@ -377,7 +382,7 @@ def grades(arguments):
 
 def parse(verb, arguments, *places, **options):
     """Reads a verb's arguments. `names` takes any number, each other place one; an option that is False is a switch."""
-    parser = argparse.ArgumentParser(prog=f"python3 -m course_lib {verb}", description=VERBS[verb].__doc__)
+    parser = argparse.ArgumentParser(prog=f"{COMMAND} {verb}", description=VERBS[verb].__doc__)
     for place in places:
         parser.add_argument(place, **({"nargs": "*"} if place == "names" else {}))
     for option, value in options.items():
@@ -414,8 +419,18 @@ def warm(arguments):
     print("The trained models are kept. Lessons and decks need no network now.")
 
 
+def wheel(arguments):
+    """build in dist/ the wheel that brings the course to machines without git and make (arguments go to pip)"""
+    options = ("--quiet", "--no-deps", "--wheel-dir=dist")
+    code = subprocess.run([sys.executable, "-m", "pip", "wheel", *options, *arguments, "."]).returncode
+    if code == 0:
+        print("The wheel is in dist/. Where you install it with pip, attention-measured lab opens the workbook.")
+    return code
+
+
 IN_CLASS = (release, collect, grade, formgrader, feedback, grades)
-ON_SHOW = (slides, site, warm)
+ON_SHOW = (slides, site, warm, wheel)
+WITHOUT_CLONE = (setup, lab, workbook, model, *IN_CLASS)
 ALL = (
     setup,
     lab,
@@ -440,8 +455,9 @@ ALL = (
 )
 VERBS = {verb.__name__.replace("_", "-"): verb for verb in ALL}
 NEEDED = {
+    lab: {"real"} if IN_CLONE else set(),  # without, lessons 11 and 12 say what they lack
     **dict.fromkeys((test, test_all, check, format), set(EXTRAS_MB)),
-    **dict.fromkeys((lab, model, notebooks, record, restamp, seeds, confirm, bench, mutants), {"real"}),
+    **dict.fromkeys((model, notebooks, record, restamp, seeds, confirm, bench, mutants), {"real"}),
     **dict.fromkeys(IN_CLASS, {"teach"}),
     **dict.fromkeys((slides, site), {"web"}),
     warm: {"real", "web"},
@@ -452,19 +468,30 @@ def main(arguments):
     if not arguments or arguments[0] not in VERBS:
         if arguments:
             print(f"There is no verb {arguments[0]!r}.", file=sys.stderr)
-        print('usage: python3 -m course_lib VERB ARGUMENTS, or make VERB ARGS="ARGUMENTS"\n')
+        print(f"usage: {COMMAND} VERB ARGUMENTS" + (', or make VERB ARGS="ARGUMENTS"\n' if IN_CLONE else "\n"))
         for name, verb in VERBS.items():
-            print(f"  {name:<10} {verb.__doc__}")
+            if IN_CLONE or verb in WITHOUT_CLONE:
+                print(f"  {name:<10} {verb.__doc__}")
         return 2 if arguments else 0
     require_python()
-    os.chdir(ROOT)
     verb = VERBS[arguments[0]]
+    if IN_CLONE:
+        os.chdir(ROOT)
+    elif verb not in WITHOUT_CLONE:
+        sys.exit(
+            f"{arguments[0]} works on the course's sources, which only a clone has, so clone the course's repository "
+            f"and run in it: python3 -m course_lib {' '.join(arguments)}"
+        )
     elsewhere = go_where_complete(NEEDED.get(verb, set()), arguments)
     return verb(arguments[1:]) if elsewhere is None else elsewhere
 
 
-if __name__ == "__main__":
+def run():
     try:
         sys.exit(main(sys.argv[1:]))
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+if __name__ == "__main__":
+    run()

@@ -13,6 +13,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "course_lib" / "data"
+CARRIED = ROOT / "course_lib" / "carried"  # in a wheel only; setup.py fills it
+IN_CLONE = not CARRIED.exists()
+COURSE = ROOT if IN_CLONE else CARRIED  # holds notebooks/ and glossary/
 ENCODINGS = {  # by byte-order mark; the mark of UTF-32 begins with that of UTF-16, so UTF-32 comes first
     codecs.BOM_UTF8: "utf-8",
     codecs.BOM_UTF32_LE: "utf-32-le",
@@ -31,6 +34,17 @@ def cache_folder() -> Path:
 def models_folder() -> Path:
     """Returns the folder that keeps models made by others: `COURSE_MODELS`, or ~/.cache/attention-measured/models."""
     return Path(os.environ.get("COURSE_MODELS") or Path.home() / ".cache" / "attention-measured" / "models")
+
+
+def learner_folder() -> Path:
+    """Returns the folder that holds the learner's workbook, which `COURSE_LEARNER` names.
+
+    Without that variable it is the clone. Without a clone it is attention-measured/ in the current folder, or the
+    current folder if that is its name.
+    """
+    here = Path.cwd()
+    own = ROOT if IN_CLONE else here if here.name == "attention-measured" else here / "attention-measured"
+    return Path(os.environ.get("COURSE_LEARNER") or own).expanduser().absolute()
 
 
 def data_draw() -> int:

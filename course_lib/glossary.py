@@ -14,9 +14,9 @@ from pathlib import Path
 
 from IPython.display import display
 
-from course_lib.files import ROOT
+from course_lib.files import COURSE
 
-FOLDER = ROOT / "glossary"
+FOLDER = COURSE / "glossary"
 GENERATED = {"README", "claims"}
 SECTIONS = (
     "The paper says", "What happens", "The arithmetic", "Shapes", "Where people go wrong", "Where it breaks",
@@ -75,6 +75,13 @@ def entries() -> dict[str, Entry]:
         raise FileNotFoundError(f"there is no folder {FOLDER}; run the course from its clone (pip install -e .)")
     files = sorted(file for file in FOLDER.glob("*.md") if file.stem not in GENERATED)
     return {file.stem: Entry(file.stem, file.read_text(encoding="utf-8")) for file in files}
+
+
+def nearby() -> Path:
+    """Returns the folder to which a notebook's links lead: the glossary next to the workbook, or the course's own."""
+    here = Path.cwd()
+    beside = (folder / FOLDER.name for folder in (here, *here.parents))
+    return next((folder for folder in beside if (folder / "README.md").is_file()), FOLDER)
 
 
 def _plain(name: str) -> str:
@@ -137,7 +144,7 @@ def search(text: str) -> None:
 def _card(text: str) -> str:
     from nbconvert.filters import markdown2html  # slow to import, and needed only here
 
-    here = os.path.relpath(FOLDER)  # links in the files are relative to glossary/
+    here = os.path.relpath(nearby())  # links in the files are relative to glossary/
     text = LINK.sub(lambda link: f"[{link[1]}]({_seen_from(here, link[2])})", text)
     body = re.sub(r'<a class="anchor-link".*?</a>', "", markdown2html(text))
     for tag, style in STYLES.items():

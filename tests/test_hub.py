@@ -43,7 +43,7 @@ def test_what_is_a_learners_own_stays_and_a_link_into_an_old_course_is_renewed(s
 
 
 def test_in_the_courses_own_folder_nothing_is_linked(small, tmp_path, monkeypatch):
-    monkeypatch.setattr(hub, "ROOT", tmp_path)
+    monkeypatch.setattr(hub, "COURSE", tmp_path)
     for name in hub.LINKED:
         (tmp_path / name).mkdir()
     hub.prepare(tmp_path)

@@ -234,6 +234,7 @@ FIRST_CALLS = {
     "slides": (["00"], "00_warm_up.slides.html"),
     "site": ([], "Making the site from"),
     "warm": (["99"], "No notebook begins with '99'"),
+    "wheel": ([], "The wheel is in dist/"),
     "release": (["01"], "01_rnn_bottleneck.ipynb: 20 points"),
     "collect": (["none.zip"], "none.zip"),
     "grade": (["--unsandboxed"], "0 graded"),

@@ -42,7 +42,6 @@ def course(tmp_path, monkeypatch):
     notebooks = tmp_path / "notebooks"
     (notebooks / "exercises").mkdir(parents=True)
     monkeypatch.setattr(lessons, "NOTEBOOKS", notebooks)
-    monkeypatch.setattr(workbook, "FOLDER", tmp_path / "workbook")
     (notebooks / "start.md").write_text(f"# Start\n\n{record.MARKS[0]}\nNothing yet.\n{record.MARKS[1]}\n\nMore.\n")
     lesson = source("print(42)")
     lesson.cells[0].metadata["slideshow"] = {"slide_type": "slide"}
@@ -61,7 +60,7 @@ def read(path):
 
 
 def test_lessons_lose_outputs_and_lecture_notes_and_exercises_their_solutions(course):
-    assert [len(files) for files in workbook.make()] == [4, 0, 0]
+    assert [len(files) for files in workbook.make(course / "workbook")] == [4, 0, 0]
     lesson, exercise = read(course / "workbook/01_lesson.ipynb"), read(course / "workbook/exercises/01_lesson.ipynb")
     assert [cell.source for cell in lesson.cells] == ["# Title", "print(42)"]
     assert [cell.metadata for cell in lesson.cells] == [{"slideshow": {"slide_type": "slide"}}, {}]
@@ -100,58 +99,58 @@ def test_two_regions_in_a_cell_are_two_blanks():
 
 
 def test_what_is_there_stays_and_a_newer_version_is_put_beside_it_once(course):
-    workbook.make()
+    workbook.make(course / "workbook")
     mine = course / "workbook/exercises/01_lesson.ipynb"
     mine.write_text("my work")
-    assert workbook.make() == ([], [], []) and mine.read_text() == "my work"
+    assert workbook.make(course / "workbook") == ([], [], []) and mine.read_text() == "my work"
 
     nbformat.write(source(SOLVED, CHECKED, "new"), course / "notebooks/exercises/01_lesson.ipynb")
-    assert workbook.make() == ([], [], ["exercises/01_lesson_newer.ipynb"])
+    assert workbook.make(course / "workbook") == ([], [], ["exercises/01_lesson_newer.ipynb"])
     assert mine.read_text() == "my work"
     assert read(mine.with_name("01_lesson_newer.ipynb")).cells[-1].source == "new"
-    assert workbook.make() == ([], [], [])
+    assert workbook.make(course / "workbook") == ([], [], [])
 
     nbformat.write(source("newest"), course / "notebooks/exercises/01_lesson.ipynb")
-    assert workbook.make() == ([], [], ["exercises/01_lesson_newer_2.ipynb"])
+    assert workbook.make(course / "workbook") == ([], [], ["exercises/01_lesson_newer_2.ipynb"])
     assert mine.read_text() == "my work"
 
 
 def test_what_is_still_as_it_was_put_there_is_renewed(course):
-    workbook.make()
+    workbook.make(course / "workbook")
     nbformat.write(source("new"), course / "notebooks/01_lesson.ipynb")
-    assert workbook.make() == ([], ["01_lesson.ipynb"], [])
+    assert workbook.make(course / "workbook") == ([], ["01_lesson.ipynb"], [])
     assert [cell.source for cell in read(course / "workbook/01_lesson.ipynb").cells] == ["# Title", "new"]
-    assert workbook.make() == ([], [], [])
+    assert workbook.make(course / "workbook") == ([], [], [])
 
 
 def test_a_start_page_with_notes_stays_and_one_without_is_renewed_with_its_table(course, monkeypatch):
-    workbook.make()
+    workbook.make(course / "workbook")
     page = course / "workbook/start.md"
     monkeypatch.chdir(course / "workbook")
     record.remember("rnn_step", checks.lessons())
     original = course / "notebooks/start.md"
     original.write_text(original.read_text().replace("More.", "Much more."))
-    assert workbook.make() == ([], ["start.md"], [])
+    assert workbook.make(course / "workbook") == ([], ["start.md"], [])
     assert page.read_text().endswith("Much more.\n") and "| 1 | ✓○" in page.read_text()
 
     page.write_text(page.read_text() + "My notes.\n")
     mine = page.read_text()
     original.write_text(original.read_text().replace("Much more.", "No more."))
-    assert workbook.make() == ([], [], ["start_newer.md"]) and page.read_text() == mine
+    assert workbook.make(course / "workbook") == ([], [], ["start_newer.md"]) and page.read_text() == mine
 
 
 def test_a_file_that_was_removed_comes_back_and_only_it(course):
-    workbook.make()
+    workbook.make(course / "workbook")
     (course / "workbook/01_lesson.ipynb").unlink()
-    assert workbook.make() == (["01_lesson.ipynb"], [], [])
+    assert workbook.make(course / "workbook") == (["01_lesson.ipynb"], [], [])
 
 
 def test_a_workbook_whose_versions_were_lost_is_not_overwritten(course):
-    workbook.make()
+    workbook.make(course / "workbook")
     mine = course / "workbook/01_lesson.ipynb"
     mine.write_text("my work")
     (course / "workbook" / workbook.VERSIONS).unlink()
-    workbook.make()
+    workbook.make(course / "workbook")
     assert mine.read_text() == "my work"
 
 
@@ -161,7 +160,7 @@ LESSONS = {"a": "rnn_bottleneck", "b": "rnn_bottleneck", "c": "bahdanau_attentio
 
 
 def test_what_passed_is_kept_and_shown_on_the_start_page(course, monkeypatch):
-    workbook.make()
+    workbook.make(course / "workbook")
     monkeypatch.chdir(course / "workbook/exercises")
     record.remember("b", LESSONS)
     record.remember("b", LESSONS)
@@ -196,17 +195,17 @@ def test_the_headline_of_the_start_page_moves_on(tmp_path, monkeypatch):
 def test_a_start_page_whose_headline_moved_on_is_still_renewed(course, monkeypatch):
     original = course / "notebooks/start.md"
     original.write_text("# Start\n\n" + "\nBegin.\n".join(record.HEADLINE_MARKS) + "\n" + original.read_text())
-    workbook.make()
+    workbook.make(course / "workbook")
     monkeypatch.chdir(course / "workbook")
     record.remember("rnn_step", checks.lessons())
     original.write_text(original.read_text().replace("More.", "Much more."))
-    assert workbook.make() == ([], ["start.md"], [])
+    assert workbook.make(course / "workbook") == ([], ["start.md"], [])
     page = (course / "workbook/start.md").read_text()
     assert "Begin." not in page and "## → Next: [Reading a whole batch]" in page and "Much more." in page
 
 
 def test_a_start_page_that_the_learner_changed_is_left_alone(course, monkeypatch):
-    workbook.make()
+    workbook.make(course / "workbook")
     page = course / "workbook/start.md"
     page.write_text("mine")
     monkeypatch.chdir(course / "workbook")
@@ -292,7 +291,7 @@ def test_a_workbook_begun_with_other_numbers_of_the_lessons_goes_on(tmp_path, mo
 
 
 def test_a_broken_record_says_what_to_do(course, monkeypatch):
-    workbook.make()
+    workbook.make(course / "workbook")
     (course / "workbook/progress.json").write_text("{oops")
     monkeypatch.chdir(course / "workbook")
     with pytest.raises(ValueError, match="empty it to start again"):
@@ -300,7 +299,7 @@ def test_a_broken_record_says_what_to_do(course, monkeypatch):
 
 
 def test_progress_shows_a_table(course, monkeypatch, capsys):
-    workbook.make()
+    workbook.make(course / "workbook")
     monkeypatch.chdir(course / "workbook")
     course_lib.progress()
     assert "exercises of lesson" in capsys.readouterr().out

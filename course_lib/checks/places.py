@@ -13,9 +13,9 @@ from urllib.parse import quote
 
 from course_lib import glossary
 from course_lib.curriculum import NUMBERS, number_of
-from course_lib.files import ROOT, read_json
+from course_lib.files import COURSE, read_json
 
-NOTEBOOKS = ROOT / "notebooks"
+NOTEBOOKS = COURSE / "notebooks"
 HEADING = re.compile(r"^(#+) (?:\d+ · )?(.+)$", re.MULTILINE)
 READ_ON = re.compile(  # places named in an exercise's `see`
     r'lesson (?P<lesson>\d+)(?:, "(?P<section>[^"]+)")?|exercise (?P<exercise>\d)|glossary\.show\("(?P<term>[^"]+)"\)'
@@ -91,7 +91,7 @@ def linked(see: str, lesson: str, home: Path, here: Path) -> str:
                 entry = glossary.find(found["term"])
             except (LookupError, FileNotFoundError):
                 return found[0]
-            return link(found[0], f"{entry.name}.md", glossary.FOLDER, here)
+            return link(found[0], f"{entry.name}.md", glossary.nearby(), here)
         if found["exercise"]:
             numbered = [cell for words, _, cell in _headings(f"exercises/{stem(lesson)}.ipynb")
                         if words.startswith(f"{found['exercise']} · ")]  # fmt: skip

@@ -19,7 +19,7 @@ import nbformat
 from nbformat import NotebookNode
 from traitlets.config import Config, PyFileConfigLoader
 
-from course_lib.files import ROOT
+from course_lib.files import COURSE, IN_CLONE, ROOT
 
 PRIVATE, CONFIG = "graded.py", "nbgrader_config.py"
 BEGIN, END = "BEGIN HIDDEN TESTS", "END HIDDEN TESTS"
@@ -53,12 +53,14 @@ class Course:
 
     @classmethod
     def here(cls) -> "Course":
-        """Returns the course of this clone, or the one that COURSE_DIRECTORY and COURSE_DATABASE name.
+        """Returns the course that COURSE_DIRECTORY and COURSE_DATABASE name, or the one in course/.
+
+        That folder is in the clone, or without a clone in the current folder.
 
         Raises:
             CourseError: COURSE_CELL_SECONDS is not a number.
         """
-        folder = Path(os.environ.get("COURSE_DIRECTORY", ROOT / "course")).resolve()
+        folder = Path(os.environ.get("COURSE_DIRECTORY", (ROOT if IN_CLONE else Path.cwd()) / "course")).resolve()
         # SQLite lets one process write at a time; the others wait up to a minute.
         database = os.environ.get("COURSE_DATABASE", f"sqlite:///{folder / 'gradebook.db'}?timeout=60")
         seconds = os.environ.get("COURSE_CELL_SECONDS", f"{cls.cell_seconds}")
@@ -175,8 +177,8 @@ def named(names: Sequence[str], there: Sequence[str], where: str) -> list[str]:
 
 
 def sources() -> Path:
-    """Returns the folder of the instructor's notebooks: COURSE_SOURCE, or this clone's practice exercises."""
-    return Path(os.environ.get("COURSE_SOURCE", ROOT / "notebooks" / "exercises")).resolve()
+    """Returns the folder of the instructor's notebooks: COURSE_SOURCE, or the practice exercises."""
+    return Path(os.environ.get("COURSE_SOURCE", COURSE / "notebooks" / "exercises")).resolve()
 
 
 def shown(path: Path) -> str:

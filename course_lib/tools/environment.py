@@ -20,7 +20,7 @@ import time
 import urllib.request
 from pathlib import Path
 
-from course_lib.files import ROOT
+from course_lib.files import IN_CLONE, ROOT
 
 VENV = ROOT / ".venv"
 STAMP = VENV / "course-setup.txt"
@@ -47,15 +47,16 @@ def go_where_complete(extras, arguments):
     Otherwise installs what is missing, runs the course again with `arguments`, and returns the exit status. A fresh
     process is needed, since a running one doesn't see what it has just installed.
     """
-    if Path(sys.prefix).resolve() == VENV.resolve():
+    if IN_CLONE and Path(sys.prefix).resolve() == VENV.resolve():
         if complete_venv(extras):
             return rerun_in_venv(arguments)
-    elif not is_installed():
+    elif IN_CLONE and not is_installed():
         return rerun_in_venv(arguments)
     else:
         missing = ", ".join(name for name, _ in missing_dependencies(extras))
         if missing:
-            sys.exit(f'{sys.prefix} lacks {missing}. Install them with: python -m pip install -e "{target(extras)}"')
+            wanted = f'-e "{target(extras)}"' if IN_CLONE else f'"{target(extras, wheel())}"'
+            sys.exit(f"{sys.prefix} lacks {missing}. Install them with: python -m pip install {wanted}")
     if "web" in extras:
         fetch_packages()
     return None
@@ -104,9 +105,16 @@ def cpu_index():
     return []
 
 
-def target(extras):
+def wheel():
+    """Returns the file name of the wheel that was installed."""
+    from importlib import metadata
+
+    return f"{DISTRIBUTION.replace('-', '_')}-{metadata.version(DISTRIBUTION)}-py3-none-any.whl"
+
+
+def target(extras, course="."):
     """Returns what pip must install for verbs that need these extras of pyproject.toml."""
-    return f".[{','.join(sorted(extras))}]" if extras else "."
+    return f"{course}[{','.join(sorted(extras))}]" if extras else course
 
 
 def complete_venv(extras):

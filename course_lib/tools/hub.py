@@ -4,9 +4,8 @@ It runs as the learner, where the learner's files are. The hub itself may have n
 """
 
 import os
-from pathlib import Path
 
-from course_lib.files import ROOT
+from course_lib.files import COURSE, learner_folder
 from course_lib.tools import workbook
 
 LINKED = "glossary", "notebooks"  # where the links of a workbook lead
@@ -14,19 +13,19 @@ LINKED = "glossary", "notebooks"  # where the links of a workbook lead
 
 def prepare(folder):
     """Updates the workbook in a learner's folder, and links what the workbook's links lead to next to it."""
-    workbook.make(folder / workbook.FOLDER.name)
+    workbook.make(folder / workbook.FOLDER)
     for name in LINKED:
         link = folder / name
         if link.is_symlink():  # the course may have moved
             link.unlink()
         if not link.exists():
-            link.symlink_to(ROOT / name)
+            link.symlink_to(COURSE / name)
 
 
 def main():
     from jupyterhub.singleuser import main as singleuser
 
-    folder = Path(os.environ.get("COURSE_LEARNER") or ROOT).expanduser()
+    folder = learner_folder()
     prepare(folder)
     os.chdir(folder)  # JupyterLab's root
     singleuser()

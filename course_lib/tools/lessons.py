@@ -12,9 +12,9 @@ from nbclient.exceptions import CellExecutionError
 from nbformat.sign import NotebookNotary
 from traitlets.config import Config
 
-from course_lib.files import ROOT
+from course_lib.files import COURSE
 
-NOTEBOOKS = ROOT / "notebooks"
+NOTEBOOKS = COURSE / "notebooks"
 VOTE = re.compile(r"^(\S+) = widgets\.Prediction\(", re.MULTILINE)
 ANSWER = re.compile(r"^\s*(\S+)\.compare\(", re.MULTILINE)
 WIDGET_STATE = "application/vnd.jupyter.widget-state+json"

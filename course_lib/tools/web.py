@@ -2,12 +2,12 @@
 
 import shutil
 
-from course_lib.files import ROOT, replacing
+from course_lib.files import ROOT, learner_folder, replacing
 from course_lib.widgets import translator, writer
 
 PACKAGES = ROOT / "node_modules"
 BUILD = ROOT / "build"
-SCRIPTS = BUILD / "models"
+SCRIPTS = learner_folder() / "build" / "models"
 MODELS = *translator.MODELS.values(), writer.MODEL
 MATHJAX = {
     "mathjax/es5/tex-mml-chtml.js": "mathjax/tex-mml-chtml.js",

@@ -7,17 +7,18 @@ import textwrap
 
 import nbformat
 
-from course_lib.files import ROOT, read_json, replacing, write_json
+from course_lib import glossary
+from course_lib.files import IN_CLONE, read_json, replacing, write_json
 from course_lib.tools import lessons
 
-FOLDER = ROOT / "workbook"
+FOLDER = "workbook"  # in the learner's folder
 START = "start.md"
 VERSIONS = ".versions.json"  # by file, a hash of what was last written there
 SOLUTION, HIDDEN_TESTS = "SOLUTION", "HIDDEN TESTS"  # between the marks ### BEGIN and ### END
 
 
-def make(folder=None):
-    """Copies lessons, exercises and the start page into the workbook.
+def make(folder):
+    """Copies lessons, exercises and the start page into the workbook, and a wheel's glossary next to it.
 
     If an original has changed since, an unchanged copy is updated. A copy that the learner has changed stays, and the
     newer version is written next to it.
@@ -25,7 +26,6 @@ def make(folder=None):
     Returns:
         names of new files, of updated files, and of files written next to a learner's.
     """
-    folder = folder or FOLDER
     kept = folder / VERSIONS
     versions = read_json(kept)
     new, renewed, newer = [], [], []
@@ -82,6 +82,9 @@ def contents():
         yield path.name, nbformat.writes(learner_version(nbformat.read(path, as_version=4))) + "\n"
     for path in sorted((lessons.NOTEBOOKS / "exercises").glob("*.ipynb")):
         yield f"exercises/{path.name}", nbformat.writes(student_version(nbformat.read(path, as_version=4))) + "\n"
+    if not IN_CLONE:  # a clone's glossary is already next to its workbook
+        for path in sorted(glossary.FOLDER.glob("*.md")):
+            yield f"../{glossary.FOLDER.name}/{path.name}", path.read_text(encoding="utf-8")
 
 
 def learner_version(notebook):
