@@ -1,7 +1,7 @@
 """Runs the course's verbs: `python3 -m course_lib` lists them.
 
 Each verb first sets up the environment if it is missing. So this file and `environment` start on a bare Python, and
-their grammar stays that of Python 3.6.
+Python 3.6 can import them.
 """
 
 import argparse

