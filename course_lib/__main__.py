@@ -241,6 +241,7 @@ def pages(arguments):
 
     for file in pages.write():
         print(f"{file.relative_to(ROOT)} is written")
+    print("The pages are up to date.")
 
 
 def bench(arguments):

@@ -1,6 +1,6 @@
 """Folders of the course, and functions to read and write files; a reader never sees a half-written file.
 
-`course_lib.tools.environment` imports this module on a bare Python, so its syntax must stay that of Python 3.6.
+`course_lib.tools.environment` imports this module on a bare Python, so it must stay importable on Python 3.6.
 """
 
 import codecs
@@ -61,7 +61,7 @@ def records_folder() -> Path:
 
 
 @contextlib.contextmanager
-def replacing(file: Path) -> Iterator[Path]:
+def replacing(file: Path) -> "Iterator[Path]":
     """Gives a path to write to, and moves the file written there to `file` at the end, unless an error was raised.
 
     The path is in a new folder next to the file, so simultaneous writers do not collide.
