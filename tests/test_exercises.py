@@ -19,6 +19,7 @@ from traitlets.config import Config
 
 from course_lib.checks import EXERCISED, Question, engine, exercises
 from course_lib.curriculum import name_of
+from course_lib.files import ROOT
 from course_lib.tools import lessons, workbook
 
 FOLDER = Path(__file__).parent.parent / "notebooks" / "exercises"
@@ -70,6 +71,17 @@ def test_the_lesson_leads_to_its_exercises_and_back(path):
     lesson = read(FOLDER.parent / path.name)
     assert any(f"](exercises/{path.name})" in cell.source for cell in lesson.cells)
     assert f"](../{path.name})" in read(path).cells[0].source
+
+
+@each_source
+def test_the_foot_says_where_the_solutions_are_and_links_them(path):
+    for notebook in (read(path), workbook.student_version(read(path))):
+        foot = notebook.cells[-1].source
+        target = re.search(r"\]\((.+)\)", foot)[1]
+        assert re.fullmatch(r"The solutions are in .+, and everyone may read them\.", foot)
+        # The same link works from a workbook, which is next to the folder of the notebooks.
+        for folder in ("notebooks", "workbook"):
+            assert (ROOT / folder / "exercises" / target).resolve() == path.resolve()
 
 
 @each_source

@@ -228,6 +228,7 @@ def test_exercises_are_there_without_solutions_and_say_how_they_are_done(source)
         ("glossary/key.md", "[a](query.md)", "[a](query.md)"),
         ("glossary/key.md", "[a](README.md)", "[a](index.md)"),
         ("notebooks/01_rnn_bottleneck.ipynb", "[a](../glossary/README.md#b)", "[a](../glossary/index.md#b)"),
+        ("notebooks/exercises/04_multi_head.ipynb", "[a](../../notebooks/exercises/04_multi_head.ipynb)", "a"),
         ("INSTRUCTORS.md", "[a](README.md)", "[a](index.md)"),
         ("INSTRUCTORS.md", "[the rules](CONTRIBUTING.md)", "the rules"),
         ("INSTRUCTORS.md", "[a](https://nbgrader.readthedocs.io)", "[a](https://nbgrader.readthedocs.io)"),

@@ -308,7 +308,7 @@ def anchor(file, cell):
 
 
 def links(text, file):
-    """Returns a page's Markdown with links to cells by their anchors, and no links to files outside the site."""
+    """Returns a page's Markdown with links to cells by their anchors, and none to itself or files outside the site."""
 
     def seen_from_site(link):
         words, target = link.groups()
@@ -316,7 +316,7 @@ def links(text, file):
         there = (file.parent / path).resolve()
         if fragment.startswith("cell-id="):
             return f"[{words}](#{anchor(there, fragment.removeprefix('cell-id='))})"
-        if there == ROOT / "README.md" or there in pages():
+        if there != file and (there == ROOT / "README.md" or there in pages()):
             return f"[{words}]({target.replace('README.md', 'index.md')})"
         return words if path and there.exists() else link[0]
 
