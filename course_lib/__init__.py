@@ -21,7 +21,7 @@ NOT_IN_LESSONS = (
 
 
 def progress():
-    """Shows which exercises are done, lesson by lesson."""
+    """Shows which exercises are done, and writes progress.html into the workbook, to print or to show."""
     from course_lib import checks
 
     checks.progress()

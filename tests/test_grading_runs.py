@@ -528,6 +528,32 @@ def test_a_kernel_has_a_folder_of_its_own_limits_and_none_of_the_instructors_var
     assert sorted(folder.iterdir()) == before  # what was handed in stays as it was
 
 
+CHECKS = """
+import contextlib, json, os, pathlib
+from course_lib import checks
+with contextlib.suppress(checks.Wrong):
+    checks.check("cat_score", 7)
+print(json.dumps([sorted(os.listdir()), pathlib.Path("tries.txt").read_text()]))
+cat_score = 7"""
+
+
+@pytest.mark.parametrize("sandboxed", [True, False])
+def test_a_log_of_checks_that_was_handed_in_earns_nothing_and_no_other_is_kept(sandboxed, course):
+    if sandboxed and not course.sandboxed:
+        pytest.skip(f"there is no sandbox: {sandbox.missing()}")
+    course = dataclasses.replace(course, sandboxed=sandboxed)
+    folder = made.hand_in(course, "ada", made.answered(course, sat=CHECKS))
+    log = "\n2026-01-02T03:04:05+00:00 cat_score right"
+    (folder / "tries.txt").write_text(log)
+    (folder / "progress.json").write_text('{"cat_score": "2026-01-02"}')
+    report = grading.grade_one(course, made.NAME, "ada")
+    assert report["cells"]["check_sat"]["points"] == 0, report
+    graded = nbformat.read(course.path("autograded", "ada", made.NAME, f"{made.NAME}.ipynb"), as_version=4)
+    (cell,) = [c for c in graded.cells if grade_id(c) == "sat"]
+    printed = "".join(output.text for output in cell.outputs if output.output_type == "stream")
+    assert json.loads(printed.splitlines()[-1]) == [["tries.txt"], log]
+
+
 # ---- the instructor's cells ----
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 from IPython import get_ipython
 from IPython.display import display
 
-from course_lib.checks import places, record
+from course_lib.checks import places, record, report
 from course_lib.checks.engine import Exercise, Question, Wrong, ask, examine
-from course_lib.checks.told import BLANK, RIGHT, Told
+from course_lib.checks.told import BLANK, RESULTS, RIGHT, Told
 from course_lib.curriculum import LESSONS
 from course_lib.processes import in_a_notebook
 
@@ -28,6 +28,8 @@ def exercises() -> dict[str, Exercise | Question]:
 
 def check(name: str, answer: object, seed: int = 0) -> None:
     """Tries an answer. If it is right, shows a tick and records it in the workbook; if not, says what is wrong.
+
+    The workbook keeps a log of all checks, `tries.txt`.
 
     Args:
         name: name of the exercise.
@@ -47,12 +49,16 @@ def check(name: str, answer: object, seed: int = 0) -> None:
             ask(asked, answer)
             what = "right"
     except Wrong as wrong:
+        record.note(name, RESULTS[wrong.args[0].sign])
         wrong.show()
         raise
+    record.note(name, RESULTS[RIGHT])
     following = ""
     try:
         record.remember(name, lessons())
         following = places.following(*_standing(name), record.home(), Path.cwd(), after=name)
+    except OSError:
+        following = "Your workbook can't be written to, so it doesn't remember this."
     finally:  # show the tick even if the record cannot be read
         Told(RIGHT, name, what, following=following).show()
 
@@ -72,10 +78,12 @@ def lessons() -> dict[str, str]:
 
 
 def progress() -> None:
-    """Shows which exercises are done, lesson by lesson."""
-    passed = record.done(record.workbook())
+    """Shows which exercises are done, and writes progress.html into the workbook, to print or to show."""
+    folder = record.workbook()
+    passed = record.done(folder)
     following = places.following(passed, lessons(), record.home(), Path.cwd())
-    table = "\n".join([following, "", *record.rows(passed, lessons())])
+    page = ["", report.told(folder, lessons())] if folder else []
+    table = "\n".join([following, "", *record.rows(passed, lessons()), *page])
     display({"text/markdown": table, "text/plain": table}, raw=True)
 
 

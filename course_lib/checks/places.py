@@ -74,6 +74,14 @@ def exercise(name: str, lesson: str) -> tuple[str, str]:
     return name, path
 
 
+@cache
+def points(lesson: str) -> Mapping[str, int]:
+    """The points of a lesson's exercises, by their names."""
+    cells = read_json(NOTEBOOKS / f"exercises/{stem(lesson)}.ipynb").get("cells", [])
+    marks = [cell["metadata"].get("nbgrader", {}) for cell in cells]
+    return {mark["grade_id"].removeprefix("check_"): mark["points"] for mark in marks if mark.get("grade")}
+
+
 def link(words: str, place: str, home: Path, here: Path) -> str:
     """A Markdown link from the folder `here` to a target in `home`, the workbook or the course's notebooks."""
     path, _, cell = place.partition("#")

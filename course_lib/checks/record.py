@@ -1,9 +1,10 @@
-"""Records in the workbook which exercises are done, in one small file that the learner can read and nobody else gets."""
+"""Records in the workbook which exercises are done, and logs each check, in small files that the learner can read."""
 
+import contextlib
 import json
 import re
 from collections.abc import Mapping
-from datetime import date
+from datetime import datetime
 from pathlib import Path
 
 from course_lib.checks import places
@@ -11,6 +12,7 @@ from course_lib.curriculum import number_of
 from course_lib.files import replacing, write_json
 
 FILE = "progress.json"
+TRIES = "tries.txt"
 START = "start.md"
 MARKS = "<!-- progress: written by the checks -->", "<!-- end of progress -->"
 HEADLINE_MARKS = "<!-- next: written by the checks -->", "<!-- end of next -->"
@@ -52,9 +54,30 @@ def remember(name: str, lessons: Mapping[str, str]) -> None:
     folder = workbook()
     if folder is None or name in (before := done(folder)):
         return
-    after = {**before, name: date.today().isoformat()}
+    after = {**before, name: f"{datetime.now():%Y-%m-%d}"}
     write_json(folder / FILE, after)
     show(folder, lessons)
+
+
+def note(name: str, result: str) -> None:
+    """Logs a check in the workbook. Outside a workbook, or if the log can't be written, it does nothing.
+
+    Args:
+        name: name of the exercise.
+        result: "right", "wrong" or "blank".
+    """
+    when = datetime.now().astimezone().isoformat(timespec="seconds")
+    with contextlib.suppress(OSError):
+        if folder := workbook():
+            append(
+                folder, f"\n{when} {name} {result}"
+            )  # the line break comes first, so a line cut short spoils no other
+
+
+def append(folder: Path, text: str) -> None:
+    """Adds a text to the log, in one write to its end, since other kernels may add to it at the same time."""
+    with open(folder / TRIES, "ab", buffering=0) as log:
+        log.write(text.encode())
 
 
 def show(folder: Path, lessons: Mapping[str, str]) -> None:

@@ -12,6 +12,7 @@ from course_lib.checks import places, record
 from course_lib.processes import in_a_notebook
 
 WRONG, BLANK, RIGHT = "✗", "○", "✓"
+RESULTS = {WRONG: "wrong", BLANK: "blank", RIGHT: "right"}  # the words of the log
 LOOKS = {  # colour of the edge, and the opacity of that colour in the box
     WRONG: ((213, 94, 0), 0.05),
     BLANK: ((0, 114, 178), 0.07),

@@ -26,6 +26,7 @@ from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvision
 from jupyter_client.session import json_unpacker
 from traitlets import Type
 
+from course_lib.checks import record
 from course_lib.grading import inside, sandbox
 
 NAME = "course-contained"
@@ -65,8 +66,9 @@ class Contained(LocalProvisioner):
     def _contained(self, kwargs):
         given = self.scratch / "given"
         handed_in, work = kwargs.get("cwd"), given / "work"
-        # Leave out the notebook: its instructor's cells include the hidden tests.
-        without = shutil.ignore_patterns("*.ipynb")
+        # Leave out the notebook, whose instructor's cells include the hidden tests, and the mark of a workbook, since
+        # checks would log there.
+        without = shutil.ignore_patterns("*.ipynb", record.FILE)
         shutil.copytree(handed_in, work, symlinks=True, ignore=without) if handed_in else work.mkdir(parents=True)
         variables = {n: v for n, v in kwargs["env"].items() if n in PASSED_ON or n.startswith(BEGINNINGS)}
         if self.parent.sandboxed:
