@@ -55,7 +55,7 @@ def unsupported(version):
 
 
 def in_venv():
-    return Path(sys.prefix).resolve() == VENV.resolve()
+    return IN_CLONE and Path(sys.prefix).resolve() == VENV.resolve()
 
 
 def replace_venv(why):
