@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 import threading
 from datetime import UTC, datetime, timedelta
 
@@ -53,6 +54,15 @@ def workbook(tmp_path, monkeypatch):
     (tmp_path / record.FILE).write_text("{}")
     monkeypatch.chdir(tmp_path / "exercises")
     return tmp_path
+
+
+@pytest.fixture
+def often():
+    """Threads take turns as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
 
 
 def refuse(*arguments, **named):
@@ -167,7 +177,7 @@ def test_it_says_what_it_is_and_needs_nothing_else(workbook):
 # ---- the log ----
 
 
-def test_kernels_that_log_at_the_same_time_lose_nothing_and_mix_nothing(workbook):
+def test_kernels_that_log_at_the_same_time_lose_nothing_and_mix_nothing(workbook, often):
     def log(name):
         for _ in range(200):
             record.note(name, "wrong")
