@@ -14,9 +14,9 @@ LAYERS = {
     "What a notebook calls": "effects claims glossary checks widgets",
 }
 NOT_IN_LESSONS = (
-    "tools.environment tools.model tools.lessons tools.saved_widgets tools.seeds tools.recording tools.restamp "
-    "tools.confirm tools.web tools.slides tools.workbook tools.pages tools.bench tools.bench_in_page tools.hub "
-    "tools.mutants tools.rewrapped tools.edges tools.relations tools.cards tools.site grading __main__"
+    "tools.environment tools.model tools.hosted tools.lessons tools.saved_widgets tools.seeds tools.recording "
+    "tools.restamp tools.confirm tools.web tools.slides tools.workbook tools.pages tools.bench tools.bench_in_page "
+    "tools.hub tools.mutants tools.rewrapped tools.edges tools.relations tools.cards tools.site grading __main__"
 )
 
 

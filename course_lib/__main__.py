@@ -456,12 +456,13 @@ ALL = (
 )
 VERBS = {verb.__name__.replace("_", "-"): verb for verb in ALL}
 NEEDED = {
-    lab: {"real"} if IN_CLONE else set(),  # without, lessons 11 and 12 say what they lack
+    lab: {"lab", "real"} if IN_CLONE else {"lab"},  # without, lessons 11 and 12 say what they lack
+    model: {"real"},  # also where a hosted notebook has its own JupyterLab
     **dict.fromkeys((test, test_all, check, format), set(EXTRAS_MB)),
-    **dict.fromkeys((model, notebooks, record, restamp, seeds, confirm, bench, mutants), {"real"}),
+    **dict.fromkeys((notebooks, record, restamp, seeds, confirm, bench, mutants), {"lab", "real"}),
     **dict.fromkeys(IN_CLASS, {"teach"}),
-    **dict.fromkeys((slides, site), {"web"}),
-    warm: {"real", "web"},
+    **dict.fromkeys((slides, site), {"lab", "web"}),
+    warm: {"lab", "real", "web"},
 }
 
 
@@ -483,7 +484,7 @@ def main(arguments):
             f"{arguments[0]} works on the course's sources, which only a clone has, so clone the course's repository "
             f"and run in it: python3 -m course_lib {' '.join(arguments)}"
         )
-    elsewhere = go_where_complete(NEEDED.get(verb, set()), arguments)
+    elsewhere = go_where_complete(NEEDED.get(verb, {"lab"}), arguments)
     return verb(arguments[1:]) if elsewhere is None else elsewhere
 
 

@@ -31,7 +31,8 @@ def pinned():
 
 def differences(pyproject, environment):
     """What to change so that both files ask for the same packages within the same bounds."""
-    pip = requirements(tomllib.loads(pyproject)["project"]["dependencies"])
+    project = tomllib.loads(pyproject)["project"]
+    pip = requirements(project["dependencies"] + project["optional-dependencies"]["lab"])  # a later bound counts
     lines = [line for line in yaml.safe_load(environment)["dependencies"] if isinstance(line, str)]
     conda = {}
     for spec in (MatchSpec(line, strict=True) for line in lines):
@@ -69,6 +70,8 @@ def test_drift_in_conda_is_seen(name, old, new):
     [
         ("numpy", '"numpy>=2"', '"numpy>=2.1"'),
         ("numpy", '    "numpy>=2",\n', ""),
+        ("ipywidgets", '"ipywidgets>=8.1"', '"ipywidgets>=8.2"'),
+        ("nbval", '    "nbval>=0.11",\n', ""),
         ("pandas", '"numpy>=2"', '"numpy>=2", "pandas"'),
     ],
 )

@@ -214,7 +214,7 @@ def fresh_venv(tmp_path, monkeypatch):
     return commands
 
 
-NOTHING, TEACH, TESTS = set(), {"teach"}, set(environment.EXTRAS_MB)
+NOTHING, LAB, TEACH, TESTS = set(), {"lab"}, {"teach"}, set(environment.EXTRAS_MB)
 
 
 def test_a_complete_environment_is_left_alone(fresh_venv):
@@ -240,7 +240,7 @@ def test_what_a_verb_needs_is_added_once_and_stays(fresh_venv):
 
 def test_the_tests_have_what_every_verb_needs(fresh_venv):
     environment.complete_venv(TESTS)
-    assert fresh_venv[-1].endswith("-e .[real,teach,test,web]")
+    assert fresh_venv[-1].endswith("-e .[lab,real,teach,test,web]")
     before = len(fresh_venv)
     for extras in [*front_door.NEEDED.values(), NOTHING]:
         environment.complete_venv(extras)
@@ -301,9 +301,9 @@ def test_the_cpu_index_is_asked_only_without_a_card_and_may_be_silent(monkeypatc
 
 def test_the_first_set_up_says_what_comes_and_how_large_it_is(monkeypatch):
     monkeypatch.setattr(environment, "is_installed", lambda: False)
-    assert "PyTorch, JupyterLab and others, about 1.7 GB" in environment.announcement(NOTHING, cuda=False)
+    assert "PyTorch, JupyterLab and others, about 1.7 GB" in environment.announcement(LAB, cuda=False)
     assert "about 2.6 GB" in environment.announcement(TESTS, cuda=False)
-    assert "up to 6 GB (PyTorch with CUDA)" in environment.announcement(NOTHING, cuda=True)
+    assert "up to 6 GB (PyTorch with CUDA)" in environment.announcement(LAB, cuda=True)
 
 
 def test_what_is_added_later_is_named_with_its_own_size(monkeypatch):

@@ -29,8 +29,8 @@ def source(tmp_path_factory):
     """What Sphinx reads, without buttons that start a lesson elsewhere."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(site, "SOURCE", tmp_path_factory.mktemp("site") / "source")
-        for variable in site.LAUNCH:
-            patch.delenv(variable, raising=False)
+        patch.delenv(site.HUB, raising=False)
+        patch.setattr(site.hosted, "here", str)
         with patch.context() as quick:
             quick.setattr(jaxtyping.config, "jaxtyping_disable", True)  # shapes of 26,000 sentences take a minute
             quick.setattr(site.web, "copy_models", lambda folder: None)  # no page's source has to do with them
@@ -286,20 +286,24 @@ def test_a_deck_is_linked_when_there_is_one(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("value", [None, ""])
 def test_launch_buttons_are_off_when_unset(monkeypatch, value):
-    for variable in site.LAUNCH:
-        monkeypatch.delenv(variable, raising=False)
-        if value is not None:
-            monkeypatch.setenv(variable, value)
-    assert "Start in" not in " ".join(site.beside(NAMES[1], ""))
+    monkeypatch.setattr(site.hosted, "here", str)
+    monkeypatch.delenv(site.HUB, raising=False)
+    if value is not None:
+        monkeypatch.setenv(site.HUB, value)
+    assert "Open in" not in " ".join(site.beside(NAMES[1], ""))
 
 
 def test_launch_buttons_lead_to_the_lesson(monkeypatch):
-    monkeypatch.setenv("COURSE_BINDER", "https://binder.example/v2/gh/you/course/HEAD?urlpath=lab/tree/{path}")
-    monkeypatch.setenv("COURSE_JUPYTERHUB", "https://hub.example/hub/user-redirect/lab/tree/course/{path}")
-    *_, binder, hub = site.beside("01_rnn_bottleneck", "")
-    path = "notebooks%2F01_rnn_bottleneck.ipynb"
-    assert binder == f"[Start in Binder](https://binder.example/v2/gh/you/course/HEAD?urlpath=lab/tree/{path})"
-    assert hub == f"[Start in JupyterHub](https://hub.example/hub/user-redirect/lab/tree/course/{path})"
+    monkeypatch.setattr(site.hosted, "here", lambda: "https://github.com/you/course")
+    monkeypatch.setenv(site.HUB, "https://hub.example/hub/user-redirect/lab/tree/course/{path}")
+    *_, colab, kaggle, binder, hub = site.beside("01_rnn_bottleneck", "")
+    path = "notebooks/01_rnn_bottleneck.ipynb"
+    assert colab == f"[Open in Colab](https://colab.research.google.com/github/you/course/blob/main/{path})"
+    github = f"https://github.com/you/course/blob/main/{path}"
+    assert kaggle == f"[Open in Kaggle](https://www.kaggle.com/kernels/welcome?src={github})"
+    assert binder == f"[Open in Binder](https://mybinder.org/v2/gh/you/course/HEAD?urlpath=lab/tree/{path})"
+    path = path.replace("/", "%2F")
+    assert hub == f"[Open in JupyterHub](https://hub.example/hub/user-redirect/lab/tree/course/{path})"
 
 
 @pytest.mark.slow
@@ -429,7 +433,7 @@ def faults(workflow):
     wanted = ("checkout", "setup-python", "configure-pages", "upload-pages-artifact", "deploy-pages")
     yield from (action for action in wanted if f"actions/{action}" not in used)
     named = [name for step in job["steps"] for name in step.get("env", {})]
-    yield from (f"sets {name}" for name in named if name not in (site.ADDRESS, *site.LAUNCH))
+    yield from (f"sets {name}" for name in named if name not in (site.ADDRESS, site.HUB))
     folders = [step["with"]["path"] for step in job["steps"] if "path" in step.get("with", {})]
     if folders != [str(site.FOLDER.relative_to(ROOT))]:
         yield f"publishes {folders}"

@@ -10,9 +10,12 @@ import nbformat
 
 from course_lib import claims, effects, glossary
 from course_lib.curriculum import name_of, number_of
-from course_lib.tools import confirm, lessons, seeds, slides, workbook
+from course_lib.files import ROOT
+from course_lib.tools import confirm, hosted, lessons, seeds, slides, workbook
 
 PROMISED = re.compile(r"(?<=\*\*Time:\*\* )\d+ minutes to read, \d+ as a lecture")  # in each lesson
+OPENED = re.compile(r"(<!-- opened elsewhere: written by make pages -->).*?(<!-- end -->)", re.DOTALL)  # in README.md
+NOWHERE = "Links to Colab, Kaggle and Binder appear here when `pyproject.toml` has the repository's address."
 MOST_FIGURES = 4  # shown per verdict; its box shows all
 PROVENANCE = {"recorded", "counted", "live"}  # the column `runs` says this for all figures of a verdict
 
@@ -67,6 +70,7 @@ def write() -> list[Path]:
     """Writes the pages that have changed, and returns their files."""
     pages = {glossary.FOLDER / "README.md": index(), glossary.FOLDER / "claims.md": ledger_of_claims(verdicts())}
     pages |= with_minutes()
+    pages |= with_address(pages, hosted.here())
     changed = [file for file, text in pages.items() if not file.exists() or file.read_text("utf-8") != text]
     for file in changed:
         file.write_text(pages[file], encoding="utf-8")
@@ -86,6 +90,20 @@ def with_minutes() -> dict[Path, str]:
         pages[path] = PROMISED.sub(f"{reading} minutes to read, {lecture} as a lecture", path.read_text("utf-8"))
         pages[start] = re.sub(rf"(\({path.name}\).* \| )\d+(?= \|)", rf"\g<1>{reading}", pages[start])
     return pages
+
+
+# ---- the repository's address ----
+
+
+def with_address(pages: Mapping[Path, str], address: str) -> dict[Path, str]:
+    """Returns the texts of all notebooks and of README.md with the repository's address; `pages` has newer texts."""
+    notebooks = [*lessons.find(), *lessons.find(folder="exercises")]
+    texts = {path: pages.get(path) or path.read_text("utf-8") for path in notebooks}
+    written = {path: hosted.SOURCE.sub(hosted.source(address), text) for path, text in texts.items()}
+    links = [f"[{name}]({link})" for name, link in hosted.services(f"notebooks/{notebooks[1].name}", address).items()]
+    told = f"Open lesson 1 in {' · '.join(links)}." if links else NOWHERE
+    readme = (ROOT / "README.md").read_text("utf-8")
+    return {**written, ROOT / "README.md": OPENED.sub(lambda marks: f"{marks[1]}\n{told}\n{marks[2]}", readme)}
 
 
 # ---- the index ----

@@ -21,14 +21,13 @@ from sphinx.cmd.build import main as sphinx
 from course_lib import LAYERS, claims, decoding, glossary, plotting, trained
 from course_lib.corpus import toy_french
 from course_lib.files import DATA, ROOT
-from course_lib.tools import cards, lessons, slides, web, workbook
+from course_lib.tools import cards, hosted, lessons, slides, web, workbook
 from course_lib.tools.pages import survived, verdicts
 from course_lib.widgets import Machine, Translator, translator
 
 SOURCE = web.BUILD / "site-source"
 FOLDER = web.BUILD / "site"
-# Where a lesson can be started: each variable holds an address with {path} for the notebook's path.
-LAUNCH = {"COURSE_BINDER": "Binder", "COURSE_JUPYTERHUB": "JupyterHub"}
+HUB = "COURSE_JUPYTERHUB"  # the variable that holds a hub's address, with {path} for the notebook's path
 ADDRESS = "COURSE_SITE"  # the variable that holds the address of the published site
 SENTENCE = (
     "A course from the recurrent network to the Transformer and on to language models. It tests what people say about "
@@ -394,10 +393,11 @@ def beside(stem, up):
         yield f'<a href="{up}slides/{stem}.slides.html">Slides</a>'
     if has_exercises(stem):
         yield f"[Exercises]({up}notebooks/exercises/{stem}.ipynb)"
-    path = quote(f"notebooks/{stem}.ipynb", safe="")
-    for variable, name in LAUNCH.items():
-        if os.environ.get(variable):
-            yield f"[Start in {name}]({os.environ[variable].replace('{path}', path)})"
+    path = f"notebooks/{stem}.ipynb"
+    for name, link in hosted.services(path, hosted.here()).items():
+        yield f"[Open in {name}]({link})"
+    if os.environ.get(HUB):
+        yield f"[Open in JupyterHub]({os.environ[HUB].replace('{path}', quote(path, safe=''))})"
 
 
 # ---- what others show of a link to a page ----
