@@ -1,5 +1,7 @@
 # `make VERB` runs `python3 -m course_lib VERB`. Without make, run that yourself.
 PYTHON ?= python3
+PATH ?= /usr/local/bin:/usr/bin:/bin
+export PATH
 VERBS = lab workbook model test test-all check notebooks widgets format record restamp seeds freeze confirm pages bench mutants \
 	slides site warm wheel release collect grade formgrader feedback grades
 

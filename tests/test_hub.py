@@ -42,6 +42,16 @@ def test_what_is_a_learners_own_stays_and_a_link_into_an_old_course_is_renewed(s
     assert (tmp_path / "glossary" / "README.md").exists()
 
 
+def test_a_learner_gets_copies_where_no_link_can_be_made(small, tmp_path, monkeypatch):
+    def no_links(*_, **__):
+        raise PermissionError
+
+    monkeypatch.setattr(hub.os, "symlink", no_links)
+    hub.prepare(tmp_path)
+    assert (tmp_path / "glossary" / "README.md").read_text() == (ROOT / "glossary" / "README.md").read_text()
+    assert not (tmp_path / "notebooks").is_symlink() and (tmp_path / "notebooks" / "start.md").exists()
+
+
 def test_in_the_courses_own_folder_nothing_is_linked(small, tmp_path, monkeypatch):
     monkeypatch.setattr(hub, "COURSE", tmp_path)
     for name in hub.LINKED:

@@ -191,6 +191,23 @@ def test_a_python_that_runs_in_such_a_venv_says_the_same(version, monkeypatch, o
     assert told.value.code == advice(f"has Python {v(version)}, but the course needs 3.11 to 3.14")
 
 
+def no_links(*_, **__):
+    raise PermissionError("no links on this file system")
+
+
+def test_a_venv_is_made_where_no_link_can_be_made(own_venv, ran, tmp_path, monkeypatch):
+    shutil.rmtree(tmp_path / ".venv")
+    refusing = tmp_path / "refusing"
+    refusing.mkdir()
+    (refusing / "sitecustomize.py").write_text("import os\n\ndef no_links(*_, **__):\n    raise PermissionError\n"
+                                               "\nos.symlink = no_links\n")  # fmt: skip
+    monkeypatch.setenv("PYTHONPATH", str(refusing))  # for venv's own process
+    monkeypatch.setattr(os, "symlink", no_links)
+    environment.rerun_in_venv(["lab"])
+    assert ran == [[str(own_venv), "-m", "course_lib", "lab"]]
+    assert not any(path.is_symlink() for path in (tmp_path / ".venv").rglob("*"))
+
+
 def test_a_venv_that_cannot_be_made_says_why(own_venv, tmp_path, capfd):
     shutil.rmtree(tmp_path / ".venv")
     (tmp_path / ".venv").touch()
@@ -361,6 +378,18 @@ def test_a_failed_installation_says_why(capsys):
     with pytest.raises(SystemExit, match="for the reason above"):
         environment.watched(["-c", "import sys; sys.exit('no space left on device')"], lambda _: "")
     assert "no space left on device" in capsys.readouterr().out
+
+
+PIP_UNHEARD = """\
+WARNING: Retrying (Retry(total={left}, connect=None)) after connection broken by 'ProxyError(...)'
+ERROR: ResolutionImpossible: for help visit the page on dealing with dependency conflicts"""
+
+
+@pytest.mark.parametrize(("left", "said"), [(0, "the proxy couldn't be reached"), (3, "for the reason above")])
+def test_pip_that_reaches_nobody_is_not_left_to_blame_the_versions(left, said):
+    code = f"import sys; print({PIP_UNHEARD.format(left=left)!r}); sys.exit(1)"
+    with pytest.raises(SystemExit, match=f"^The installation failed, .*{said}.*it resumes"):
+        environment.watched(["-c", code], lambda _: "")
 
 
 # ---- every verb right after it ----

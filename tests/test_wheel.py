@@ -81,6 +81,21 @@ def test_what_is_missing_comes_with_the_wheel(monkeypatch):
     assert environment.go_where_complete(set(), ["lab"]) is None
 
 
+@pytest.mark.parametrize(
+    ("origin", "named"),
+    [
+        (None, "attention_measured-0.1.0-py3-none-any.whl[real]"),
+        ({"url": "file:///x.whl", "archive_info": {}}, "attention_measured-0.1.0-py3-none-any.whl[real]"),
+        ({"url": "https://github.com/you/course", "vcs_info": {"vcs": "git"}},
+         "attention-measured[real] @ git+https://github.com/you/course"),
+    ],
+)  # fmt: skip
+def test_what_is_missing_comes_from_where_the_course_came_from(origin, named, monkeypatch):
+    told = SimpleNamespace(read_text=lambda name: origin and json.dumps(origin), version="0.1.0")
+    monkeypatch.setattr("importlib.metadata.distribution", lambda name: told)
+    assert environment.from_wheel({"real"}) == named
+
+
 # ---- the wheel itself ----
 
 

