@@ -125,7 +125,7 @@ def installed(colab):
     cell = nbformat.v4.new_code_cell(first_cell(lessons.find()[0]).source)
     failed, *_ = colab.executed(nbformat.v4.new_notebook(cells=[cell]), colab.folder / "first").cells
     (error,) = failed.outputs
-    said, line = error.evalue.split("\n")
+    said, _, line = error.evalue.split("\n")
     place, before = colab.folder / "second", colab.freeze()
     place.mkdir()
     shutil.copy(colab.wheel, place)

@@ -22,8 +22,8 @@ try:
     import course_lib  # noqa: F401
 except ImportError:
     raise ImportError(
-        "This kernel has no course_lib. Run the next line, then this cell again. "
-        "(On Kaggle, turn on Internet first. In a clone, choose the kernel of .venv instead.)\\n"
+        "This kernel has no course_lib. Run the line below, then this cell again.\\n"
+        "On Kaggle, turn on Internet first. In a clone, choose the kernel of .venv instead.\\n"
         "%pip install {source}"
     ) from None
 
