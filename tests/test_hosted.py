@@ -88,7 +88,8 @@ def colab(tmp_path_factory):
     folder = tmp_path_factory.mktemp("colab")
     own = folder / "environment"
     python = own / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    online = {name: value for name, value in os.environ.items() if not name.startswith(("COURSE_", "PYTHON"))}
+    ours = re.compile("COURSE_(?!MODELS)|PYTHON")
+    online = {name: value for name, value in os.environ.items() if not ours.match(name)}
     online |= {"COURSE_CACHE": str(folder / "cache"), "PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}"}
 
     def call(*command, cwd=folder, **more):
