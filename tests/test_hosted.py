@@ -12,7 +12,6 @@ import nbformat
 import pytest
 from conftest import OFFLINE
 from running_lab import own_copy
-from sweeps import sweep
 
 from course_lib.files import ROOT
 from course_lib.tools import hosted, lessons, pages
@@ -84,7 +83,7 @@ nbformat.write(notebook, sys.argv[1])
 
 @pytest.fixture(scope="module")
 def colab(tmp_path_factory):
-    """An environment with Colab's versions and without the course, and the course's wheel. Both need a network."""
+    """An environment with Colab's versions and without the course, and the course's wheel. It needs a network."""
     folder = tmp_path_factory.mktemp("colab")
     own = folder / "environment"
     python = own / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
@@ -94,6 +93,8 @@ def colab(tmp_path_factory):
 
     def call(*command, cwd=folder, **more):
         done = subprocess.run(command, cwd=cwd, env={**online, **more}, text=True, capture_output=True)
+        if "(Retry(total=0," in done.stderr:
+            pytest.skip("Colab's versions come from a package index, and none answered")
         assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
         assert "UserWarning" not in done.stderr, done.stderr  # workers' warnings are in no cell
         return done.stdout
@@ -149,7 +150,7 @@ def test_the_line_that_the_first_cell_names_installs_the_course_and_replaces_not
 
 @pytest.mark.large
 @pytest.mark.notebook
-@pytest.mark.parametrize("path", sweep(NOTEBOOKS[: len(lessons.find())], named=lambda path: path.stem))
+@pytest.mark.parametrize("path", lessons.find(), ids=lambda path: path.stem)
 def test_a_lesson_runs_alone_with_colabs_versions_and_its_verdicts_are_the_same(path, colab, installed, verdicts):
     saved = nbformat.read(path, as_version=4)
     now = nbformat.read(path, as_version=4)
