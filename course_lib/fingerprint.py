@@ -299,9 +299,9 @@ def _source(thing) -> ast.AST:
     if code is None and thing.__module__ != "__main__":
         files = [sys.modules[thing.__module__].__file__]
     else:  # a notebook's class without methods does not know its cell, so the search covers all cells
-        cells = [name for name, entry in linecache.cache.items() if len(entry) == 4 and entry[1] is None]
         script = [file] if (file := getattr(sys.modules["__main__"], "__file__", None)) else []
-        files = [function.__code__.co_filename for function in _functions(thing)] or [*cells[::-1], *script]
+        everywhere = [*reversed(notebook_cells()), *script]
+        files = [function.__code__.co_filename for function in _functions(thing)] or everywhere
     lines = {function.__code__.co_firstlineno for function in _functions(thing)}
     for file in files:
         tree = _parse("".join(linecache.getlines(file)))
@@ -317,6 +317,17 @@ def _source(thing) -> ast.AST:
 
 
 _parse = functools.lru_cache(maxsize=64)(ast.parse)
+
+
+def notebook_cells() -> dict[str, tuple]:
+    """Returns the notebook's cells in `linecache`, by file name, as IPython 8 keeps them; IPython 7 adds a time."""
+    known = getattr(linecache, "_ipython_cache", ())
+    found = {name: entry for name, entry in linecache.cache.items() if len(entry) == 4}
+    return {
+        name: (size, None, lines, file)
+        for name, (size, time, lines, file) in found.items()
+        if time is None or name in known
+    }
 
 
 def _first(node: ast.AST) -> int:

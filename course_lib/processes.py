@@ -16,6 +16,8 @@ import cloudpickle
 import torch
 from tqdm import tqdm
 
+from course_lib.fingerprint import notebook_cells
+
 AT_ONCE = 2
 REFRESH = 0.25  # seconds
 BAR = "{desc}: {percentage:3.0f}% |{bar:20}| {n_fmt}/{total_fmt} [{elapsed}<{remaining}{postfix}]"
@@ -159,7 +161,7 @@ def side_by_side(jobs: dict[str, Callable[[], object]], finished: Callable[[str,
     """
     pool, progress = _workers()
     # The source of the notebook's cells, so that a worker can find a function's source (see `fingerprint`).
-    cells = {name: entry for name, entry in linecache.cache.items() if len(entry) == 4 and entry[1] is None}
+    cells = notebook_cells()
     lines, results, shares, started = Lines(), {}, {}, time.monotonic()
     try:
         waiting = {pool.submit(_call, cloudpickle.dumps(job), cells): name for name, job in jobs.items()}

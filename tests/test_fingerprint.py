@@ -4,6 +4,7 @@ import dataclasses
 import importlib
 import importlib.util
 import inspect
+import linecache
 import re
 import sys
 import types
@@ -16,7 +17,7 @@ import torch
 
 from course_lib import masks, training
 from course_lib.corpus import Corpus, Vocabulary
-from course_lib.fingerprint import HOW, UNSEEN, fingerprint, name_of
+from course_lib.fingerprint import HOW, UNSEEN, fingerprint, name_of, notebook_cells
 from course_lib.masks import causal_mask
 from course_lib.processes import side_by_side
 from course_lib.recurrent import EncoderDecoder
@@ -400,3 +401,11 @@ def test_a_worker_process_finds_the_same_fingerprint(notebook):
     things |= {"fit": training.fit, "class": EncoderDecoder, "data": [Corpus, Vocabulary, {"a": 1.5}]}
     here = {name: fingerprint(thing) for name, thing in things.items()}
     assert here == side_by_side({name: partial(fingerprint, thing) for name, thing in things.items()})
+
+
+def test_cells_are_found_as_each_ipython_keeps_them(monkeypatch):
+    old, new = (8, 1.7e9, ["x = 1\n"], "/tmp/old.py"), (8, None, ["x = 2\n"], "/tmp/new.py")
+    module = (8, 1.7e9, ["x = 3\n"], "/tmp/module.py")
+    monkeypatch.setattr(linecache, "cache", {entry[3]: entry for entry in (old, new, module)})
+    monkeypatch.setattr(linecache, "_ipython_cache", {"/tmp/old.py": old}, raising=False)  # as IPython 7
+    assert notebook_cells() == {"/tmp/old.py": (8, None, ["x = 1\n"], "/tmp/old.py"), "/tmp/new.py": new}
