@@ -1,7 +1,7 @@
 # `make VERB` runs `python3 -m course_lib VERB`. Without make, run that yourself.
 PYTHON ?= python3
 VERBS = lab workbook model test test-all check notebooks widgets format record restamp seeds freeze confirm pages bench mutants \
-	slides site warm wheel release collect grade formgrader feedback grades
+	slides site book warm wheel release collect grade formgrader feedback grades
 
 .PHONY: help $(VERBS)
 help:

@@ -16,7 +16,7 @@ LAYERS = {
 NOT_IN_LESSONS = (
     "tools.environment tools.model tools.lessons tools.saved_widgets tools.seeds tools.recording tools.restamp "
     "tools.confirm tools.web tools.slides tools.workbook tools.pages tools.bench tools.bench_in_page tools.hub "
-    "tools.mutants tools.rewrapped tools.edges tools.relations tools.cards tools.site grading __main__"
+    "tools.mutants tools.rewrapped tools.edges tools.relations tools.cards tools.site tools.book grading __main__"
 )
 
 
