@@ -25,3 +25,10 @@ def progress():
     from course_lib import checks
 
     checks.progress()
+
+
+def quiz(lesson: int, when: str):
+    """Asks three questions before or after a lesson, given by its number, and says which sections to review."""
+    from course_lib.checks.quiz import ask
+
+    ask(lesson, when)

@@ -46,6 +46,7 @@ PAGE = """<html xmlns="http://www.w3.org/1999/xhtml" lang="en"><head><title>{tit
 
 def build(folder=web.BUILD):
     """Writes the EPUB and the PDF into a folder and returns both. Exits with the faults if Sphinx finds any."""
+    print(f"Making the book from {len(chapters())} files.", flush=True)
     assemble()
     shutil.rmtree(FOLDER, ignore_errors=True)
     options = ["-W", "--keep-going", "-q", "-d", str(SOURCE / "_doctrees")]
