@@ -128,11 +128,12 @@ def test_nothing_is_logged_before_all_questions_are_answered_and_the_first_answe
     choices[0].value = quiz.questions()["rnn_bottleneck"][0].right
     button.click()
     assert "each question" in said.outputs[-1]["data"]["text/markdown"] and not (workbook / record.TRIES).exists()
-    assert not button.disabled
+    assert not button.disabled and len(said.outputs) == 1
     for choice in choices:
         choice.index = 0
     button.click()
     assert button.disabled and all(choice.disabled for choice in choices)
+    assert len(said.outputs) == 1 and "each question" not in said.outputs[0]["data"]["text/markdown"]
 
 
 def test_without_a_quiz_progress_has_no_such_table(workbook):

@@ -88,7 +88,7 @@ def ask(number: int, when: str) -> None:
         RadioButtons(
             options=[(option.replace("*", ""), option) for option in one.options],
             value=None,
-            description=f"Question {at}",
+            description=f"Answer {at}",
             style={"description_width": "initial"},
             layout={"width": "max-content", "max_width": "100%"},
         )
@@ -98,7 +98,7 @@ def ask(number: int, when: str) -> None:
 
     def judge(_: Button) -> None:
         chosen = [choice.value for choice in choices]
-        said.clear_output()
+        said.outputs = ()  # clear_output would come too late and take the new output with it
         if None in chosen:
             said.append_display_data(Markdown("Choose an answer to each question, then check."))
             return
@@ -109,7 +109,8 @@ def ask(number: int, when: str) -> None:
         said.append_display_data(Markdown(told(lesson, chosen)))
 
     button.on_click(judge)
-    shown = [part for one, choice in zip(asked, choices, strict=True) for part in (HTML(inline(one.words)), choice)]
+    texts = [HTML(f"<b>{at}.</b> {inline(one.words)}") for at, one in enumerate(asked, 1)]
+    shown = [part for pair in zip(texts, choices, strict=True) for part in pair]
     display(VBox([*shown, button, said]))
 
 
