@@ -29,6 +29,7 @@ CARRIED = {
     "notebooks/*.ipynb": notebook,
     "notebooks/exercises/*.ipynb": notebook,
     "notebooks/start.md": str,
+    "notebooks/quiz.md": str,
     "glossary/*.md": entry,
     "nbgrader_config.py": str,
 }

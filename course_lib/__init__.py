@@ -16,7 +16,8 @@ LAYERS = {
 NOT_IN_LESSONS = (
     "tools.environment tools.model tools.hosted tools.lessons tools.saved_widgets tools.seeds tools.recording "
     "tools.restamp tools.confirm tools.web tools.slides tools.workbook tools.pages tools.bench tools.bench_in_page "
-    "tools.hub tools.mutants tools.rewrapped tools.edges tools.relations tools.cards tools.site grading __main__"
+    "tools.hub tools.mutants tools.rewrapped tools.edges tools.relations tools.cards tools.site tools.book "
+    "grading __main__"
 )
 
 
@@ -25,3 +26,10 @@ def progress():
     from course_lib import checks
 
     checks.progress()
+
+
+def quiz(lesson: int, when: str):
+    """Asks three questions before or after a lesson, given by its number, and says which sections to review."""
+    from course_lib.checks.quiz import ask
+
+    ask(lesson, when)

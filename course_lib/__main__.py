@@ -410,6 +410,14 @@ def site(arguments):
     print(site.build().relative_to(ROOT))
 
 
+def book(arguments):
+    """make a PDF and an EPUB of lessons, exercises, glossary and claims in build/; the PDF needs Chromium"""
+    from course_lib.tools import book
+
+    for file in book.build():
+        print(file.relative_to(ROOT))
+
+
 def warm(arguments):
     """prepare a lecture: train and keep the models, and build the decks (all lessons, or those you name)"""
     from course_lib.tools import lessons
@@ -430,7 +438,7 @@ def wheel(arguments):
 
 
 IN_CLASS = (release, collect, grade, formgrader, feedback, grades)
-ON_SHOW = (slides, site, warm, wheel)
+ON_SHOW = (slides, site, book, warm, wheel)
 WITHOUT_CLONE = (setup, lab, workbook, model, *IN_CLASS)
 ALL = (
     setup,
@@ -461,7 +469,7 @@ NEEDED = {
     **dict.fromkeys((test, test_all, check, format), set(EXTRAS_MB)),
     **dict.fromkeys((notebooks, record, restamp, seeds, confirm, bench, mutants), {"lab", "real"}),
     **dict.fromkeys(IN_CLASS, {"teach"}),
-    **dict.fromkeys((slides, site), {"lab", "web"}),
+    **dict.fromkeys((slides, site, book), {"lab", "web"}),
     warm: {"lab", "real", "web"},
 }
 

@@ -327,7 +327,7 @@ def test_what_is_added_later_is_named_with_its_own_size(monkeypatch):
     monkeypatch.setattr(environment, "is_installed", lambda: True)
     monkeypatch.setattr(environment, "missing_dependencies", lambda _: [("furo", "web"), ("sphinx", "web")])
     said = environment.announcement({"web", "teach"}, cuda=True)
-    assert said == "Adding furo, sphinx and what they need to .venv, about 110 MB."
+    assert said == "Adding furo, sphinx and what they need to .venv, about 275 MB."
     monkeypatch.setattr(environment, "missing_dependencies", lambda _: [])
     assert environment.announcement({"web"}, cuda=True) == "Updating .venv to this version of the course."
 
@@ -428,6 +428,7 @@ FIRST_CALLS = {
     "mutants": (["99"], "No notebook begins with '99'"),
     "slides": (["00"], "00_warm_up.slides.html"),
     "site": ([], "Making the site from"),
+    "book": ([], "Making the book from"),
     "warm": (["99"], "No notebook begins with '99'"),
     "wheel": ([], "The wheel is in dist/"),
     "release": (["01"], "01_rnn_bottleneck.ipynb: 20 points"),

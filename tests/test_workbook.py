@@ -43,6 +43,7 @@ def course(tmp_path, monkeypatch):
     (notebooks / "exercises").mkdir(parents=True)
     monkeypatch.setattr(lessons, "NOTEBOOKS", notebooks)
     (notebooks / "start.md").write_text(f"# Start\n\n{record.MARKS[0]}\nNothing yet.\n{record.MARKS[1]}\n\nMore.\n")
+    (notebooks / "quiz.md").write_text("# Quiz\n")
     lesson = source("print(42)")
     lesson.cells[0].metadata["slideshow"] = {"slide_type": "slide"}
     lesson.cells[1].metadata["slideshow"] = {"slide_type": "-"}
@@ -60,7 +61,7 @@ def read(path):
 
 
 def test_lessons_lose_outputs_and_lecture_notes_and_exercises_their_solutions(course):
-    assert [len(files) for files in workbook.make(course / "workbook")] == [4, 0, 0]
+    assert [len(files) for files in workbook.make(course / "workbook")] == [5, 0, 0]
     lesson, exercise = read(course / "workbook/01_lesson.ipynb"), read(course / "workbook/exercises/01_lesson.ipynb")
     assert [cell.source for cell in lesson.cells] == ["# Title", "print(42)"]
     assert [cell.metadata for cell in lesson.cells] == [{"slideshow": {"slide_type": "slide"}}, {}]

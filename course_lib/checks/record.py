@@ -63,7 +63,7 @@ def note(name: str, result: str) -> None:
     """Logs a check in the workbook. Outside a workbook, or if the log can't be written, it does nothing.
 
     Args:
-        name: name of the exercise.
+        name: name of the exercise, or of an answer to a quiz.
         result: "right", "wrong" or "blank".
     """
     when = datetime.now().astimezone().isoformat(timespec="seconds")

@@ -5,11 +5,11 @@ It tells what is in two files of the learner, the log of the checks and the reco
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from course_lib.checks import places, record
+from course_lib.checks import places, quiz, record
 from course_lib.checks.told import BLANK, RESULTS, RIGHT, inline
 from course_lib.curriculum import number_of
 from course_lib.files import DATA, replacing
@@ -18,6 +18,7 @@ PAGE = "progress.html"
 DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 LINE = re.compile(rf"(\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d) (\w+) ({'|'.join(RESULTS.values())})")
 HEAD = "".join(f"<th scope=col>{name}</th>" for name in ("exercise", "points", "first solved", "tries until then"))
+QUIZ_HEAD = "".join(f"<th scope=col>{name}</th>" for name in ("lesson", "before", "after", "to review"))
 NO_PROOF = (
     f"This page is a report to oneself and no proof. It comes from two files that the learner can edit, `{record.TRIES}` "
     f"and `{record.FILE}`. Marks come from the instructor's own run."
@@ -67,8 +68,8 @@ def _is_as_written(found: bytes) -> bool:
     return found == _signed(found.decode(errors="replace").partition("\n")[2])
 
 
-def tries(folder: Path, names: Mapping[str, str]) -> tuple[list[Try], int]:
-    """Returns the checks in the log, and how many lines are damaged or name none of these exercises."""
+def tries(folder: Path, names: Collection[str]) -> tuple[list[Try], int]:
+    """Returns the checks in the log, and how many lines are damaged or have none of these names."""
     try:
         text = (folder / record.TRIES).read_text(encoding="utf-8-sig", errors="replace")
     except OSError:  # there is none yet, or it can't be read
@@ -77,7 +78,7 @@ def tries(folder: Path, names: Mapping[str, str]) -> tuple[list[Try], int]:
     return [one for one in found if one], found.count(None)
 
 
-def _read(line: str, names: Mapping[str, str]) -> Try | None:
+def _read(line: str, names: Collection[str]) -> Try | None:
     parts = LINE.fullmatch(line)
     if not parts or parts[2] not in names:
         return None
@@ -112,7 +113,7 @@ def _moment(when: datetime) -> str:
 
 
 def _page(folder: Path, lessons: Mapping[str, str]) -> str:
-    logged, skipped = tries(folder, lessons)
+    logged, skipped = tries(folder, {*lessons, *quiz.names()})
     passed = record.done(folder)
     standing = {name: _standing(name, logged, passed) for name in lessons}
     taken = list(dict.fromkeys(lessons.values()))
@@ -131,6 +132,10 @@ def _page(folder: Path, lessons: Mapping[str, str]) -> str:
         sections.append(
             f"<section>{heading}<table><thead><tr>{HEAD}</tr></thead><tbody>{rows}</tbody></table></section>"
         )
+    if quizzes := quiz.standing({name: result for _, name, result in logged}):
+        rows = "".join(_quiz_row(lesson, *stood) for lesson, stood in quizzes.items())
+        table = f"<table><thead><tr>{QUIZ_HEAD}</tr></thead><tbody>{rows}</tbody></table>"
+        sections.append(f'<section class="quiz"><h2>Questions before and after a lesson</h2>{table}</section>')
     begin = f"`{record.TRIES}` begins on {_moment(logged[0][0])}." if logged else f"`{record.TRIES}` has no checks yet."
     about = [NO_PROOF, f"{TRY} {begin} {NOT_LOGGED}", *_unlogged(folder)]
     if skipped:
@@ -159,3 +164,9 @@ def _row(name: str, lesson: str, points: int, solved: str, said: str) -> str:
     parts = "".join(f" <span>{part}</span>" for part in solved.split())
     when = f"<td>✓{parts}</td>" if solved else "<td>○ open</td>"
     return f"<tr><th scope=row>{heading}</th><td>{points}</td>{when}<td>{said}</td></tr>"
+
+
+def _quiz_row(lesson: str, counts: Sequence[str], missed: Sequence[str]) -> str:
+    right = "".join(f"<td>{count}</td>" for count in counts)
+    review = "<br>".join(map(inline, missed)) or "nothing"
+    return f"<tr><th scope=row>{number_of(lesson)} · {inline(places.title(lesson))}</th>{right}<td>{review}</td></tr>"

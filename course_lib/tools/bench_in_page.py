@@ -2,15 +2,13 @@
 
 import contextlib
 import math
-import os
-import shutil
 import statistics
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from course_lib.corpus import toy_french
-from course_lib.tools import slides
+from course_lib.tools import slides, web
 
 TYPE = "(line, text) => { line.value = text; line.dispatchEvent(new Event('input', { bubbles: true })); }"
 # Times from the first listener of a move to the last; the explorer's work is in between.
@@ -27,8 +25,7 @@ LISTEN = """(explorer) => {
 @contextlib.contextmanager
 def deck_in_chromium(lesson: str):
     """Yields a page with a freshly built deck of a lesson, or None if no browser is found."""
-    named = os.environ.get("COURSE_CHROMIUM") or "chromium"
-    chromium = next(filter(None, map(shutil.which, (named, "chromium-browser", "google-chrome"))), None)
+    chromium = web.chromium()
     if chromium is None:
         yield None
         return

@@ -73,7 +73,7 @@ RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # ---- the ledger ----
 
 
-def ledger(found: Mapping[str, list[pages.Verdict]]) -> str:
+def ledger(found: Mapping[str, list[pages.Verdict]], template: str = "claims.md") -> str:
     """Returns the page in Markdown, with a card for each claim and the striking ones first."""
     titles = {name_of(path): f"Lesson {number_of(name_of(path))}: {pages.title(path)}" for path in lessons.find()}
     group_of = titles | {"page": SETTLED}
@@ -91,7 +91,7 @@ def ledger(found: Mapping[str, list[pages.Verdict]]) -> str:
     texts = {"told": told, "sources": claims.sources(), "waits": WAITS, "effects": effect_rows(found)}
     texts["survived"] = pages.survived(found)
     texts |= {"units": effects.units(), "ticks": [(n, _percent(n * 0.1, "share of items")) for n in TICKS]}
-    return TEMPLATES.get_template("claims.md").render(groups=filled, counts=counts, **texts)
+    return TEMPLATES.get_template(template).render(groups=filled, counts=counts, **texts)
 
 
 def _rank(claim: str) -> float:

@@ -289,7 +289,9 @@ def drawn(figure, name):
     body = re.search(r"<svg[^>]* width=.*", svg, re.DOTALL)[0]
     body = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", body, flags=re.DOTALL)
     body = body.replace(f'id="{plotting.ON_DATA}"', f'class="{plotting.ON_DATA}"')
-    body = re.sub(r"#([0-9a-f]{6})\b", r"var(--drawn-\1, #\1)", re.sub(r' id="[a-zA-Z][\w.]*_\d+"', "", body))
+    body = re.sub(
+        r"#([0-9a-f]{6})\b", r"var(--drawn-\1, #\1)", re.sub(r' id="(?:[a-zA-Z][\w.]*_\d+|image\w+)"', "", body)
+    )
     body = re.sub(r'( id="|href="#|url\(#)', rf"\g<1>{name}-", body)
     told = f'role="img" aria-label="{html.escape(about["alt"])}" style="--needs: {about["narrowest"]}px"'
     return body.replace("<svg", f'<svg class="figure" {told}', 1)
@@ -306,8 +308,13 @@ def anchor(file, cell):
     return f"cell-{file.name[:2]}-{cell}"
 
 
-def links(text, file):
-    """Returns a page's Markdown with links to cells by their anchors, and none to itself or files outside the site."""
+def links(text, file, among=None):
+    """Returns a page's Markdown with links to cells by their anchors, and none to itself or files outside the site.
+
+    Args:
+        among: the files that can be linked, by default those of the site.
+    """
+    among = pages() if among is None else among
 
     def seen_from_site(link):
         words, target = link.groups()
@@ -315,7 +322,7 @@ def links(text, file):
         there = (file.parent / path).resolve()
         if fragment.startswith("cell-id="):
             return f"[{words}](#{anchor(there, fragment.removeprefix('cell-id='))})"
-        if there != file and (there == ROOT / "README.md" or there in pages()):
+        if there != file and (there == ROOT / "README.md" or there in among):
             return f"[{words}]({target.replace('README.md', 'index.md')})"
         return words if path and there.exists() else link[0]
 

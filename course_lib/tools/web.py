@@ -1,5 +1,6 @@
 """Copies what pages load: the front-end packages that npm installs, and the scripts of the models in pages."""
 
+import os
 import shutil
 
 from course_lib.files import ROOT, learner_folder, replacing
@@ -13,6 +14,12 @@ MATHJAX = {
     "mathjax/es5/tex-mml-chtml.js": "mathjax/tex-mml-chtml.js",
     "mathjax/es5/output/chtml/fonts": "mathjax/output/chtml/fonts",
 }
+
+
+def chromium():
+    """Returns the browser that COURSE_CHROMIUM names, else the first one on the path, else None."""
+    names = os.environ.get("COURSE_CHROMIUM") or "chromium", "chromium-browser", "google-chrome"
+    return next(filter(None, map(shutil.which, names)), None)
 
 
 def copy(files, folder):

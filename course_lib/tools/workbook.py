@@ -12,7 +12,7 @@ from course_lib.files import IN_CLONE, read_json, replacing, write_json
 from course_lib.tools import lessons
 
 FOLDER = "workbook"  # in the learner's folder
-START = "start.md"
+START, QUIZ = "start.md", "quiz.md"
 VERSIONS = ".versions.json"  # by file, a hash of what was last written there
 SOLUTION, HIDDEN_TESTS = "SOLUTION", "HIDDEN TESTS"  # between the marks ### BEGIN and ### END
 
@@ -77,7 +77,8 @@ def _beside(file):
 def contents():
     """Yields the name and text of every file in a fresh workbook."""
     yield "progress.json", "{}\n"
-    yield START, (lessons.NOTEBOOKS / START).read_text(encoding="utf-8")
+    for page in (START, QUIZ):
+        yield page, (lessons.NOTEBOOKS / page).read_text(encoding="utf-8")
     for path in lessons.find():
         yield path.name, nbformat.writes(learner_version(nbformat.read(path, as_version=4))) + "\n"
     for path in sorted((lessons.NOTEBOOKS / "exercises").glob("*.ipynb")):
