@@ -170,7 +170,7 @@ def test_the_verb_prints_all_tables(corpus, monkeypatch, capsys, tmp_path):
     }  # fmt: skip
     quick = [partial(measured, rounds=1, **short.get(measured.__name__, {})) for measured in bench.ALL]
     monkeypatch.setattr(bench, "ALL", quick)
-    monkeypatch.setattr(bench_in_page.shutil, "which", lambda _: None)
+    monkeypatch.setattr(bench_in_page.web, "chromium", lambda: None)
     before = torch.get_num_threads()
     front_door.bench([])
     torch.set_num_threads(before)
