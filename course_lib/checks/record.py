@@ -69,9 +69,8 @@ def note(name: str, result: str) -> None:
     when = datetime.now().astimezone().isoformat(timespec="seconds")
     with contextlib.suppress(OSError):
         if folder := workbook():
-            append(
-                folder, f"\n{when} {name} {result}"
-            )  # the line break comes first, so a line cut short spoils no other
+            # The line break comes first, so a line cut short spoils no other.
+            append(folder, f"\n{when} {name} {result}")
 
 
 def append(folder: Path, text: str) -> None:

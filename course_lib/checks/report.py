@@ -17,8 +17,8 @@ from course_lib.files import DATA, replacing
 PAGE = "progress.html"
 DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 LINE = re.compile(rf"(\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\d[+-]\d\d:\d\d) (\w+) ({'|'.join(RESULTS.values())})")
-HEAD = "".join(f"<th scope=col>{name}</th>" for name in ("exercise", "points", "first solved", "tries until then"))
-QUIZ_HEAD = "".join(f"<th scope=col>{name}</th>" for name in ("lesson", "before", "after", "to review"))
+HEAD = "exercise", "points", "first solved", "tries until then"
+QUIZ_HEAD = "lesson", "before", "after", "to review"
 NO_PROOF = (
     f"This page is a report to oneself and no proof. It comes from two files that the learner can edit, `{record.TRIES}` "
     f"and `{record.FILE}`. Marks come from the instructor's own run."
@@ -128,13 +128,10 @@ def _page(folder: Path, lessons: Mapping[str, str]) -> str:
     for lesson in taken:
         names = [name for name in lessons if lessons[name] == lesson]
         heading = f"<h2>{number_of(lesson)} · {inline(places.title(lesson))}</h2><p>{sums(names)}</p>"
-        rows = "".join(_row(name, lesson, points[name], *standing[name]) for name in names)
-        sections.append(
-            f"<section>{heading}<table><thead><tr>{HEAD}</tr></thead><tbody>{rows}</tbody></table></section>"
-        )
+        rows = [_row(name, lesson, points[name], *standing[name]) for name in names]
+        sections.append(f"<section>{heading}{_table(HEAD, rows)}</section>")
     if quizzes := quiz.standing({name: result for _, name, result in logged}):
-        rows = "".join(_quiz_row(lesson, *stood) for lesson, stood in quizzes.items())
-        table = f"<table><thead><tr>{QUIZ_HEAD}</tr></thead><tbody>{rows}</tbody></table>"
+        table = _table(QUIZ_HEAD, [_quiz_row(lesson, *stood) for lesson, stood in quizzes.items()])
         sections.append(f'<section class="quiz"><h2>Questions before and after a lesson</h2>{table}</section>')
     begin = f"`{record.TRIES}` begins on {_moment(logged[0][0])}." if logged else f"`{record.TRIES}` has no checks yet."
     about = [NO_PROOF, f"{TRY} {begin} {NOT_LOGGED}", *_unlogged(folder)]
@@ -157,6 +154,11 @@ def _page(folder: Path, lessons: Mapping[str, str]) -> str:
 <footer>{inline(made)} A page that somebody has changed stays as it is.</footer>
 </html>
 """
+
+
+def _table(head: Sequence[str], rows: Sequence[str]) -> str:
+    named = "".join(f"<th scope=col>{name}</th>" for name in head)
+    return f"<table><thead><tr>{named}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 
 def _row(name: str, lesson: str, points: int, solved: str, said: str) -> str:
