@@ -20,6 +20,7 @@ import time
 import urllib.request
 from pathlib import Path
 
+import course_lib
 from course_lib.files import IN_CLONE, ROOT
 
 OLDEST, NEWEST = (3, 11), (3, 14)  # the Pythons for which the course and PyTorch are made
@@ -27,6 +28,7 @@ SUPPORTED = "{}.{} to {}.{}".format(*OLDEST, *NEWEST)
 VENV = ROOT / ".venv"
 STAMP = VENV / "course-setup.txt"
 DISTRIBUTION = "attention-measured"
+WHEEL = f"attention_measured-{course_lib.__version__}-py3-none-any.whl"
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 COURSE_GB, CUDA_GB = 1.6, 4.4  # a set-up without extras, and what PyTorch's CUDA build adds
 EXTRAS_MB = {"lab": 120, "real": 90, "teach": 65, "test": 470, "web": 275}  # what each extra of pyproject.toml adds
@@ -171,7 +173,7 @@ def from_wheel(extras):
     origin = json.loads(metadata.distribution(DISTRIBUTION).read_text("direct_url.json") or "{}")
     if "vcs_info" in origin:
         return f"{target(extras, DISTRIBUTION)} @ git+{origin['url']}"
-    return target(extras, f"{DISTRIBUTION.replace('-', '_')}-{metadata.version(DISTRIBUTION)}-py3-none-any.whl")
+    return target(extras, WHEEL)
 
 
 def target(extras, course="."):

@@ -7,8 +7,8 @@ once. Without it there are no such links, and the first lines name the wheel.
 import re
 import tomllib
 
-import course_lib
 from course_lib.files import ROOT
+from course_lib.tools.environment import WHEEL
 
 GITHUB = "https://github.com/"
 # By service, with {repository} for OWNER/NAME and {path} for the notebook's path.
@@ -49,7 +49,7 @@ def here() -> str:
 
 def source(address: str) -> str:
     """Returns what pip installs where the course is missing."""
-    return f"git+{address}" if address else f"attention_measured-{course_lib.__version__}-py3-none-any.whl"
+    return f"git+{address}" if address else WHEEL
 
 
 def services(path: str, address: str) -> dict[str, str]:
