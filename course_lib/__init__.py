@@ -5,8 +5,8 @@ __version__ = "0.1.0"
 # The modules in order: each imports only from earlier ones, so there are no import cycles. A folder counts as one
 # module, except `tools`, whose modules share only that no lesson imports them.
 LAYERS = {
-    "Data and masks": "files curriculum speed masks attention_map toy_french corpus fingerprint byte_pairs word_pieces "
-    "texts scenes",
+    "Data and masks": "files cache curriculum speed masks attention_map toy_french corpus fingerprint byte_pairs "
+    "word_pieces texts scenes",
     "Attention and its parts": "decorators attention cores positions layers",
     "Translators and language models": "recurrent transformer language_models gguf_file pretrained",
     "Training, decoding, metrics": "processes decoding metrics training",

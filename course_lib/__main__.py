@@ -35,6 +35,14 @@ def configure_jupyter(*more):
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, folders))
 
 
+def require_home():
+    """Ends the verb if there is no home folder, where Jupyter keeps settings and running servers."""
+    try:
+        Path.home().mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError) as error:
+        sys.exit(f"JupyterLab needs a home folder ({error}). Let HOME name a folder that can be written, and try again.")
+
+
 def as_root():
     """Returns the option without which Jupyter refuses to start as root."""
     return ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
@@ -57,6 +65,7 @@ def setup(arguments):
 
 def lab(arguments):
     """start JupyterLab on the start page; options such as --no-browser or --port=8899 are passed to it"""
+    require_home()
     configure_jupyter()
     from jupyterlab.labapp import LabApp
 

@@ -26,14 +26,21 @@ ENCODINGS = {  # by byte-order mark; the mark of UTF-32 begins with that of UTF-
 }
 
 
-def cache_folder() -> Path:
-    """Returns the folder that keeps trained models: `COURSE_CACHE`, or ~/.cache/attention-measured."""
-    return Path(os.environ.get("COURSE_CACHE") or Path.home() / ".cache" / "attention-measured")
+def own_folder(variable: str, *inside: str) -> Path:
+    """Returns the folder that an environment variable names; without it, one in ~/.cache/attention-measured.
+
+    Raises FileNotFoundError if there is neither the variable nor a home folder.
+    """
+    named = os.environ.get(variable)
+    try:
+        return Path(named) if named else Path.home().joinpath(".cache", "attention-measured", *inside)
+    except RuntimeError:
+        raise FileNotFoundError(f"no home folder is known; set {variable} to a folder") from None
 
 
 def models_folder() -> Path:
     """Returns the folder that keeps models made by others: `COURSE_MODELS`, or ~/.cache/attention-measured/models."""
-    return Path(os.environ.get("COURSE_MODELS") or Path.home() / ".cache" / "attention-measured" / "models")
+    return own_folder("COURSE_MODELS", "models")
 
 
 def learner_folder() -> Path:

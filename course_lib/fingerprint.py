@@ -35,7 +35,7 @@ from typing import NamedTuple
 from course_lib.files import ROOT
 
 # Modules that start, keep, find and show runs; they do not change results, so a fingerprint leaves them out.
-HOW = ("attention_map", "files", "fingerprint", "processes")
+HOW = ("attention_map", "cache", "files", "fingerprint", "processes")
 
 
 UNSEEN = "unseen-"
@@ -251,7 +251,7 @@ def _used(thing, node: ast.AST) -> dict[str, object]:
         used |= {base.__name__: base for base in thing.__bases__}
         for name, value in vars(thing).items():
             function = inspect.unwrap(value)
-            if not hasattr(value, "__get__"):
+            if not hasattr(value, "__get__") or isinstance(value, types.MethodType):
                 used |= {} if name.startswith("__") else {name: value}
             elif not isinstance(function, types.FunctionType) or function.__code__.co_filename == "<string>":
                 continue

@@ -109,6 +109,26 @@ def from_pretrained(folder: Path | str) -> Pretrained:
     return Pretrained(model.eval(), put_in(model, load_file(folder / "model.safetensors"), _name_in_bert, BERT_EXTRAS))
 
 
+def _in_one_block(load: Callable) -> Callable:
+    """Makes `load` put a model's numbers one after the other in memory, which writing goes through in this order.
+
+    One token less per fifty would be the price of numbers that are scattered.
+    """
+
+    @wraps(load)
+    @torch.no_grad()
+    def loaded(path):
+        model = load(path)
+        parameters = list(model.parameters())
+        places = torch.empty(sum(own.numel() for own in parameters)).split([own.numel() for own in parameters])
+        for parameter, place in zip(parameters, places, strict=True):
+            parameter.data = place.view_as(parameter).copy_(parameter)
+        return model
+
+    return loaded
+
+
+@_in_one_block
 def from_gguf(path: Path | str) -> TransformerLanguageModel:
     """Loads the Llama-shaped decoder (Touvron et al. 2023) of a GGUF file, without dropout, in 32 bits a number.
 
@@ -208,6 +228,9 @@ def _of_named_parts(build: Callable) -> Callable:
                 part.__class__ = PreNorm if isinstance(part, PreNorm) else PostNorm
             elif isinstance(part, EncoderLayer):
                 del part.make_residual  # it refers to the other class, and all residuals are made
+            for name, inner in part.named_children():
+                if isinstance(inner, nn.Dropout):
+                    setattr(part, name, nn.Identity())
         return model
 
     return built

@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, wait
 
@@ -16,6 +17,7 @@ import cloudpickle
 import torch
 from tqdm import tqdm
 
+from course_lib.cache import cache_folder
 from course_lib.fingerprint import notebook_cells
 
 AT_ONCE = 2
@@ -110,6 +112,7 @@ def _start_worker(to_parent) -> None:
     global _to_parent
     _to_parent = to_parent
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # after an interrupt, the notebook ends its workers itself
+    warnings.showwarning = lambda warning, *where: to_parent.put((str(warning), f"Warning: {warning}", True, 0.0))
     torch.set_num_threads(1)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
@@ -128,6 +131,7 @@ def _call(pickled: bytes, cells: dict) -> bytes:
 def _workers() -> tuple:
     global _pool
     if _pool is None:
+        cache_folder()  # if nothing can be kept, the reader is told here and once
         context = multiprocessing.get_context("spawn")
         to_parent = context.SimpleQueue()
         _pool = ProcessPoolExecutor(AT_ONCE, context, _start_worker, (to_parent,)), to_parent

@@ -1,5 +1,6 @@
 """Measures how fast a machine trains compared with the course's reference, to predict how long a lesson takes."""
 
+import contextlib
 import platform
 import statistics
 import time
@@ -8,7 +9,8 @@ from datetime import date
 import torch
 from torch import nn
 
-from course_lib.files import DATA, cache_folder, read_json, write_json
+from course_lib.cache import cache_folder
+from course_lib.files import DATA, read_json, write_json
 
 REFERENCE = 0.25  # CPU-seconds that `work` takes on the machine of the README's table
 MINUTES = DATA / "minutes.json"  # for each lesson: seconds with an empty cache, and the machine's factor at that time
@@ -34,11 +36,12 @@ def work() -> float:
 def factor() -> float:
     """Returns how many times as long as the reference the machine takes; it measures about a second, once a day."""
     file, today = cache_folder() / "speed.json", f"{date.today()}, {platform.node()}, torch {torch.__version__}"
-    kept = read_json(file)
-    if today not in kept:
-        kept = {today: statistics.median(work() for _ in range(4)) / REFERENCE}
-        write_json(file, kept)
-    return kept[today]
+    with contextlib.suppress(OSError, ValueError, LookupError, TypeError):  # damaged, or of another day
+        return float(read_json(file)[today])
+    measured = statistics.median(work() for _ in range(4)) / REFERENCE
+    with contextlib.suppress(OSError):
+        write_json(file, {today: measured})
+    return measured
 
 
 def _beside() -> str:

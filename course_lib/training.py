@@ -14,9 +14,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.optim.lr_scheduler import LambdaLR, LRScheduler, OneCycleLR
 
+from course_lib.cache import cache_folder, replacing, set_damaged_aside
 from course_lib.corpus import Batch, Batches, Corpus
 from course_lib.decoding import greedy
-from course_lib.files import cache_folder, replacing
 from course_lib.fingerprint import UNSEEN, fingerprint
 from course_lib.metrics import sentence_accuracy
 from course_lib.processes import Progress
@@ -168,14 +168,16 @@ class _GivenBatches(_Given):
 
 
 def _with_what_is_given(train: Callable) -> Callable:
-    """Makes `train` refuse a call without batches, and delete cache files that it could never find again."""
+    """Makes `train` refuse a call without batches, and tidies the cache: damaged files, files that nobody can find."""
 
     @functools.wraps(train)
     def careful(build, batches, loss, **settings):
+        folder = cache_folder()  # now, so that it warns before the training
+        set_damaged_aside(folder)
         try:
             return train(_Given(build), _GivenBatches(batches), loss, **settings)
         finally:
-            for file in cache_folder().glob(f"{UNSEEN}*.pt"):
+            for file in folder.glob(f"{UNSEEN}*.pt"):
                 file.unlink(missing_ok=True)
 
     return careful

