@@ -40,7 +40,9 @@ def require_home():
     try:
         Path.home().mkdir(parents=True, exist_ok=True)
     except (OSError, RuntimeError) as error:
-        sys.exit(f"JupyterLab needs a home folder ({error}). Let HOME name a folder that can be written, and try again.")
+        sys.exit(
+            f"JupyterLab needs a home folder ({error}). Let HOME name one that can be written to."
+        )
 
 
 def as_root():

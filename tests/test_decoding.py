@@ -13,9 +13,10 @@ from torch import nn
 from torch.testing import assert_close
 
 from course_lib import decoding, transformer
-from course_lib.attention import AdditiveScore
+from course_lib.attention import AdditiveScore, MultiHeadAttention
 from course_lib.corpus import BOS, EOS, SPECIALS, Vocabulary, pad
 from course_lib.decoding import beam, draw, greedy, likeliest, nucleus, rows_of, sample, write, write_from
+from course_lib.positions import RotaryPositions
 from course_lib.recurrent import EncoderDecoder, Memory
 from course_lib.transformer import DecoderOnly, Transformer
 
@@ -555,6 +556,17 @@ def test_recurrent_models_are_told_prompts_too(corpus):
     for row in range(3):
         alone = write(model, one, PROMPT[row : row + 1], limit[:1])
         assert lines(together, limit)[row] == lines(alone, limit[:1])[0]
+
+
+@pytest.mark.parametrize("search", [write, partial(decoding._beam, width=2, length_penalty=0.6)])
+def test_a_model_can_be_trained_on_what_it_wrote(search):
+    """Reinforcement learning does so; nothing that writing leaves behind, such as angles, may stand in its way."""
+    model = DecoderOnly(10, positions=None, self_attention=partial(MultiHeadAttention, rotation=RotaryPositions))
+    written = search(model, None, torch.tensor([[1, 4, 5]]), torch.tensor([6]), end=decoding.NO_END)
+    rewards = torch.ones(1, requires_grad=True) * written.log_probability
+    (model(written.words)[0].logsumexp(-1).sum() + rewards.sum()).backward()
+    assert all(parameter.grad.isfinite().all() for parameter in model.parameters() if parameter.grad is not None)
+    assert sum(parameter.grad is not None for parameter in model.parameters()) > 5
 
 
 def test_an_empty_prompt_is_refused():
