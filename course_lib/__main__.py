@@ -40,9 +40,7 @@ def require_home():
     try:
         Path.home().mkdir(parents=True, exist_ok=True)
     except (OSError, RuntimeError) as error:
-        sys.exit(
-            f"JupyterLab needs a home folder ({error}). Let HOME name one that can be written to."
-        )
+        sys.exit(f"JupyterLab needs a home folder ({error}). Let HOME name one that can be written to.")
 
 
 def as_root():

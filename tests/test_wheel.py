@@ -76,9 +76,23 @@ def test_only_verbs_that_work_are_listed(monkeypatch, capsys):
 def test_what_is_missing_comes_with_the_wheel(monkeypatch):
     monkeypatch.setattr(environment, "IN_CLONE", False)
     monkeypatch.setattr(environment, "missing_dependencies", lambda extras: [("nbgrader", extra) for extra in extras])
+    monkeypatch.setattr(environment.sys, "prefix", environment.sys.base_prefix)  # others may use this Python
     with pytest.raises(SystemExit, match=r'lacks nbgrader.*pip install "attention_measured-[\d.]+-py3.*whl\[teach\]"$'):
         environment.go_where_complete({"teach"}, ["grade"])
     assert environment.go_where_complete(set(), ["lab"]) is None
+
+
+def test_what_is_missing_is_added_to_a_virtual_environment(monkeypatch, capsys):
+    """As `make lab` does in a clone: there the verb was asked for, and nobody else uses that environment."""
+    called, needed = [], [('x>=1; extra == "lab"', "lab"), ("y<3", None), ('z; extra == "teach"', "teach")]
+    monkeypatch.setattr(environment, "IN_CLONE", False)
+    monkeypatch.setattr(environment.sys, "prefix", "/of/my/own")
+    monkeypatch.setattr(environment, "requirements", lambda: needed)
+    monkeypatch.setattr(environment, "watched", lambda command, progress: called.append(command[-2:]))
+    monkeypatch.setattr(environment, "rerun", lambda python, arguments: called.append(arguments) or 0)
+    assert environment.go_where_complete({"lab"}, ["lab", "--no-browser"]) == 0
+    assert called == [["x>=1", "y<3"], ["lab", "--no-browser"]]
+    assert capsys.readouterr().out.startswith("Adding x, y and what they need to /of/my/own, about 120 MB.")
 
 
 @pytest.mark.parametrize(

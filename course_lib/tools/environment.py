@@ -34,6 +34,7 @@ COURSE_GB, CUDA_GB = 1.6, 4.4  # a set-up without extras, and what PyTorch's CUD
 EXTRAS_MB = {"lab": 120, "real": 90, "teach": 65, "test": 470, "web": 275}  # what each extra of pyproject.toml adds
 PACKAGES = ROOT / "node_modules"
 LOCK = ROOT / "package-lock.json"
+PIP = "--disable-pip-version-check", "--progress-bar=off"
 BETWEEN_LINES = 15  # seconds, if the output is no terminal
 
 
@@ -84,12 +85,26 @@ def go_where_complete(extras, arguments):
         return rerun_in_venv(arguments)
     else:
         missing = ", ".join(name for name, _ in missing_dependencies(extras))
+        if missing and not IN_CLONE and sys.prefix != sys.base_prefix and importlib.util.find_spec("pip"):
+            return complete_environment(extras, missing, arguments)
         if missing:
             wanted = f'-e "{target(extras)}"' if IN_CLONE else f'"{from_wheel(extras)}"'
             sys.exit(f"{sys.prefix} lacks {missing}. Install them with: python -m pip install {wanted}")
     if "web" in extras:
         fetch_packages()
     return None
+
+
+def complete_environment(extras, missing, arguments):
+    """Installs what these extras need into the virtual environment that has the wheel, and runs the verb again."""
+    size = sum(EXTRAS_MB.get(extra, 0) for extra in extras)
+    print(
+        f"Adding {missing} and what they need to {sys.prefix}, about {size} MB. This takes minutes, once.", flush=True
+    )
+    before = len(installed())
+    wanted = [requirement.split(";")[0] for requirement, extra in requirements() if extra is None or extra in extras]
+    watched(["-m", "pip", "install", *PIP, *wanted], lambda said: pip_progress(said, before))
+    return rerun(sys.executable, arguments)
 
 
 def rerun_in_venv(arguments):
@@ -103,6 +118,10 @@ def rerun_in_venv(arguments):
         replace_venv("has a Python that doesn't start, perhaps because the one that it was made with is gone")
     if unsupported(version):
         replace_venv(f"has {unsupported(version)}")
+    return rerun(python, arguments)
+
+
+def rerun(python, arguments):
     command = [str(python), "-m", "course_lib", *arguments]
     if os.name == "nt":  # execv on Windows would leave the terminal while the verb still runs
         return subprocess.run(command).returncode
@@ -144,16 +163,23 @@ def is_installed():
     return any(metadata.distributions(name=DISTRIBUTION, path=[site_packages]))
 
 
-def missing_dependencies(extras):
-    """Yields each missing package that the course or one of these extras needs, with its extra."""
+def requirements():
+    """Yields each requirement of the course, as its metadata have it, and its extra or None."""
     from importlib import metadata
 
     for requirement in metadata.requires(DISTRIBUTION):
         extra = re.search(r"""extra == ["'](\w+)""", requirement)
-        if extra is None or extra[1] in extras:
-            name = re.match(r"[\w.-]+", requirement)[0]
-            if not any(metadata.distributions(name=name)):
-                yield name, extra and extra[1]
+        yield requirement, extra and extra[1]
+
+
+def missing_dependencies(extras):
+    """Yields each missing package that the course or one of these extras needs, with its extra."""
+    from importlib import metadata
+
+    for requirement, extra in requirements():
+        name = re.match(r"[\w.-]+", requirement)[0]
+        if (extra is None or extra in extras) and not any(metadata.distributions(name=name)):
+            yield name, extra
 
 
 def cpu_index():
@@ -183,9 +209,9 @@ def target(extras, course="."):
 
 def complete_venv(extras):
     """Installs what pyproject.toml and constraints.txt require into the running .venv; returns whether it had to."""
-    wanted = hashlib.sha256((ROOT / "pyproject.toml").read_bytes() + (ROOT / "constraints.txt").read_bytes())
+    today = hashlib.sha256((ROOT / "pyproject.toml").read_bytes() + (ROOT / "constraints.txt").read_bytes())
     version, *there = STAMP.read_text().split() if STAMP.exists() else [None]
-    if is_installed() and version == wanted.hexdigest() and extras <= set(there):
+    if is_installed() and version == today.hexdigest() and extras <= set(there):
         return False
     extras = extras | EXTRAS_MB.keys() & set(there)  # keep what an earlier verb needed
     # Removed first and written last, so that an interrupted installation is resumed.
@@ -200,10 +226,10 @@ def complete_venv(extras):
         watched(["-m", "ensurepip", "--default-pip"], lambda _: "setting up pip")
     index = cpu_index()
     print(announcement(extras, sys.platform == "linux" and not index), flush=True)
-    options = ("--disable-pip-version-check", "--progress-bar=off", "-c", "constraints.txt")
     before = len(installed())
-    watched(["-m", "pip", "install", *options, "-e", target(extras), *index], lambda said: pip_progress(said, before))
-    STAMP.write_text(" ".join([wanted.hexdigest(), *sorted(extras)]) + "\n")
+    wanted = ["-c", "constraints.txt", "-e", target(extras), *index]
+    watched(["-m", "pip", "install", *PIP, *wanted], lambda said: pip_progress(said, before))
+    STAMP.write_text(" ".join([today.hexdigest(), *sorted(extras)]) + "\n")
     return True
 
 
