@@ -44,6 +44,8 @@ FOLDED = ("Show the code", "Hide the code")
 
 FENCE = re.compile(r"(^```.*?^```$|^\$\$.*?\$\$$|\n{2,})", re.MULTILINE | re.DOTALL)
 TAG = re.compile(r"(<(?!/?(?:a|b|code|em|i|mark|span|strong)\b)/?[a-z][^>]*>)")
+AROUND = re.compile(r"(\s*)(.*?)(\s*)", re.DOTALL)
+ALL_BOLD = re.compile(r"(\s*<[bi]>)([^<]*)(</[bi]>\s*)")
 LABEL = re.compile(r'(?<= aria-label=")[^"]+')
 ENGLISH = re.compile(r'<pre(?=>)|<th(?= scope="row")|<svg class="figure".*?<g(?=[ >])', re.DOTALL)
 KEPT = re.compile(r'<(pre|svg|th|p)(?= class="(?:figure|languages)"| lang="en")')
@@ -110,7 +112,7 @@ def in_html(text, shown):
             elif kept and part == f"</{kept}>":
                 kept = None
         elif not kept and has_words(part):
-            begin, words, end = re.fullmatch(r"(\s*)(.*?)(\s*)", part, re.DOTALL).groups()
+            begin, words, end = (ALL_BOLD.fullmatch(part) or AROUND.fullmatch(part)).groups()
             parts[at] = begin + shown(words.replace("&#x27;", "'").replace("&quot;", '"')) + end
     return "".join(parts)
 
@@ -160,7 +162,7 @@ def extract(pages):
     """
     made = {SITE: dict.fromkeys([TRANSLATED, *SOMETIMES, *sum(SCRIPTS.values(), ())], ADDED)}
     made[SHOWN] = dict.fromkeys([*ANY_WIDGET, *templates(WIDGETS)], "what widgets show")
-    known, patterns = set(), compiled(made[SHOWN])
+    known, patterns = {*made[SHOWN]}, compiled(made[SHOWN])
 
     for name, page in pages.items():
         found = made.setdefault(name, {})
@@ -171,9 +173,11 @@ def extract(pages):
             return text
 
         def keep_shown(text, where, keep=keep):
-            general, _ = masked(text)
-            if not any(pattern.fullmatch(text) for pattern in patterns.values()):
-                keep(general, where)
+            whole = next((known for known, pattern in patterns.items() if pattern.fullmatch(text)), None)
+            if whole in ANY_WIDGET:
+                keep_shown(patterns[whole].fullmatch(text)[1], where)
+            elif whole is None:
+                keep(masked(text)[0], where)
             return text
 
         for cell in page.cells:
