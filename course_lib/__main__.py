@@ -419,6 +419,7 @@ def translate(arguments):
         for file in translation.update(language, pages):
             print(f"{file.relative_to(ROOT)} is written")
         print(*translation.progress(language), sep="\n")
+    print("The whole course has", *translation.remaining(), sep="\n")
 
 
 def book(arguments):

@@ -279,11 +279,10 @@ def headings(cells):
     return [at for at, cell in enumerate(cells) if cell.cell_type == "markdown" and HEADING.search(cell.source)]
 
 
-def open_with_explorer(notebook, *beside):
+def open_with_explorer(notebook, beside, switch):
     """Inserts the switch of the reading view and the links that belong to the lesson after its first explorer."""
     first = next(at for at, cell in enumerate(notebook.cells) if cell.cell_type == "code")
-    text = "\n\n".join(filter(None, [SWITCH, *beside]))
-    notebook.cells.insert(first + 1, nbformat.v4.new_markdown_cell(text))
+    notebook.cells.insert(first + 1, nbformat.v4.new_markdown_cell(f"{SWITCH}\n\n{beside}" + switch))
 
 
 def dress(cell, name):
@@ -312,7 +311,7 @@ def exercises(notebook, switch=""):
     """Returns the exercises as learners get them."""
     workbook.student_version(notebook)
     title, _, rest = notebook.cells[0].source.partition("\n")
-    notebook.cells[0].source = "\n\n".join(filter(None, [title, IN_EXERCISES, switch, rest]))
+    notebook.cells[0].source = "\n\n".join([title, IN_EXERCISES + switch, rest])
     return notebook
 
 

@@ -1,25 +1,22 @@
-"""Translates pages of the site: extracts their texts into gettext catalogues, and puts a language's texts in their place.
+"""Translates pages: extracts their texts into gettext catalogues, and puts a language's texts in their place.
 
-A text is a paragraph, a heading, a list or a table of a notebook, or what stands between two tags of HTML that a cell has
+A text is a paragraph, a heading, a list or a table of a notebook, or what is between two tags of HTML that a cell has
 shown. `walk` finds the texts of a page and replaces them, so whatever a page shows can be extracted. A text without a
 current translation stays English.
 """
 
 import ast
-import functools
 import html
-import json
 import os
 import re
 from datetime import datetime
-from pathlib import Path
 
 import nbformat
 from babel import Locale, UnknownLocaleError
 from babel.messages import pofile
 from babel.messages.catalog import Catalog
 
-from course_lib import __version__, glossary
+from course_lib import __version__, glossary, plotting
 from course_lib.checks import exercises
 from course_lib.files import DATA, ROOT, replacing
 from course_lib.tools import lessons
@@ -29,6 +26,11 @@ LESSON = "rnn_bottleneck"
 PAGES = ROOT / "notebooks" / "01_rnn_bottleneck.ipynb", ROOT / "notebooks" / "exercises" / "01_rnn_bottleneck.ipynb"
 WIDGETS = ROOT / "course_lib" / "widgets" / f"{LESSON}.py"
 SITE, SHOWN, CHECKS, TERMS = "site", "widgets", "checks", "glossary"  # the catalogues besides one for each page
+LIBRARY = ROOT / "course_lib"
+MAKE_TEXTS = (
+    [*LIBRARY.glob("checks/**/*.py")],
+    [*LIBRARY.glob("widgets/*.py"), *LIBRARY.glob("grading/*.py"), LIBRARY / "claims.py"],
+)
 # What scripts say, by script; those of the site are copied for each language.
 SCRIPTS = {
     "prediction.js": ("Your prediction: ",),
@@ -36,9 +38,12 @@ SCRIPTS = {
     "reading.js": ("Reading view", "Show everything", "You predicted: ", "See what was measured"),
 }
 SITE_SCRIPT = "reading.js"
-TRANSLATED = "This page is translated. Code and figures are in English, and numbers have a decimal point, as in the code."
+TRANSLATED = "This page is translated. Code and figures are in English. Numbers have a decimal point, as in the code."
 SOMETIMES = ("{1}Slides</a>",)  # what a page says only where decks were built
 ANY_WIDGET = "Your prediction: {1}", "Measured: <b>{1}</b>."  # what widgets/shell.py says
+ENGLISH_CARD = """\
+document.addEventListener("DOMContentLoaded", () => (document.getElementById("term-card").lang = "en"));
+"""
 ADDED = "what the site adds"
 FOLDED = ("Show the code", "Hide the code")
 
@@ -51,6 +56,7 @@ ENGLISH = re.compile(r'<pre(?=>)|<th(?= scope="row")|<svg class="figure".*?<g(?=
 KEPT = re.compile(r'<(pre|svg|th|p)(?= class="(?:figure|languages)"| lang="en")')
 CHANGING = re.compile(r"<code>.*?</code>|<a\b[^>]*>|(?<![\w#])\d+(?:[.,]\d+)*")
 NOT_NAMED = re.compile(r"[0-9a-f]{8}")  # a cell that nbformat has given an id
+FIGURE_TEXT = re.compile(r"<text[^>]*>([^<]+)<")
 PLACE = re.compile(r"\{(\d+)\}")
 NOT_WORDS = re.compile(r"\$\$.*?\$\$|\$[^$]+\$|`[^`]+`|<[^>]+>|&\w+;|\]\([^)]*\)|^\([\w-]+\)=$", re.DOTALL)
 WORD = re.compile(r"[^\W\d_]{2}")
@@ -127,7 +133,8 @@ def in_widget(state, shown):
     for control in state.get("controls", []):
         control["name"] = shown(control["name"])
         control["options"] = [shown(option) if has_words(option) else option for option in control["options"]]
-    state |= {"frames": {key: in_html(frame, shown) for key, frame in state["frames"].items()}} if "frames" in state else {}
+    if "frames" in state:
+        state["frames"] = {key: in_html(frame, shown) for key, frame in state["frames"].items()}
 
 
 def in_script(script, texts, shown):
@@ -155,37 +162,42 @@ def masked(text):
 # ---- extracting ----
 
 
+class Found:
+    """Collects the texts of a page, but for those in `known`, which all pages share; `where` says where they are."""
+
+    def __init__(self, known):
+        self.known, self.patterns, self.texts, self.where = known, compiled(known), {}, ADDED
+
+    def keep(self, text):
+        if text not in self.known:
+            self.texts.setdefault(text, self.where)
+        return text
+
+    def keep_shown(self, text):
+        whole = next((known for known, pattern in self.patterns.items() if pattern.fullmatch(text)), None)
+        if whole in ANY_WIDGET:
+            self.keep_shown(self.patterns[whole].fullmatch(text)[1])
+        elif whole is None:
+            self.keep(masked(text)[0])
+        return text
+
+
 def extract(pages):
-    """Returns the catalogues' texts, as {name: {text: where it was found}}; `pages` maps names to pages of the site.
+    """Returns what is to be translated, as {catalogue: {text: where it is}}.
 
-    A text that pages share, as those of a fold or a widget, is only in the catalogue of such texts.
+    Args:
+        pages: the site's pages by the names of their catalogues; what pages share comes first, as SITE.
     """
-    made = {SITE: dict.fromkeys([TRANSLATED, *SOMETIMES, *sum(SCRIPTS.values(), ())], ADDED)}
-    made[SHOWN] = dict.fromkeys([*ANY_WIDGET, *templates(WIDGETS)], "what widgets show")
-    known, patterns = {*made[SHOWN]}, compiled(made[SHOWN])
-
+    made = {SHOWN: dict.fromkeys([*ANY_WIDGET, *templates(WIDGETS)], "what widgets show")}
+    scripts = dict.fromkeys([TRANSLATED, *SOMETIMES, *sum(SCRIPTS.values(), ())], ADDED)
     for name, page in pages.items():
-        found = made.setdefault(name, {})
-
-        def keep(text, where, found=found):
-            if text not in known:
-                found.setdefault(text, where)
-            return text
-
-        def keep_shown(text, where, keep=keep):
-            whole = next((known for known, pattern in patterns.items() if pattern.fullmatch(text)), None)
-            if whole in ANY_WIDGET:
-                keep_shown(patterns[whole].fullmatch(text)[1], where)
-            elif whole is None:
-                keep(masked(text)[0], where)
-            return text
-
+        found = Found(made[SHOWN] | made.get(SITE, {}))
         for cell in page.cells:
-            part = nbformat.v4.new_notebook(cells=[cell])
-            where = ADDED if NOT_NAMED.fullmatch(cell.id) else f"cell {cell.id}"
-            walk(part, *(functools.partial(each, where=where) for each in (keep, keep_shown)))
-        walk(nbformat.v4.new_notebook(metadata=page.metadata), keep, functools.partial(keep_shown, where="a widget"))
-        known |= found.keys() if name == SITE else set()
+            found.where = ADDED if NOT_NAMED.fullmatch(cell.id) else f"cell {cell.id}"
+            walk(nbformat.v4.new_notebook(cells=[cell]), found.keep, found.keep_shown)
+        found.where = "a widget"
+        walk(nbformat.v4.new_notebook(metadata=page.metadata), found.keep, found.keep_shown)
+        made[name] = scripts | found.texts if name == SITE else found.texts
     made[CHECKS] = {
         text: f"{name}: {what}"
         for name, asked in exercises().items()
@@ -193,11 +205,11 @@ def extract(pages):
         for one in asked.misconceptions
         for text, what in ((one.name, "a misconception"), (one.hint, "its hint"))
     }
-    made[TERMS] = {}
+    terms = Found({})
     for entry in linked_terms():
-        text = (glossary.FOLDER / f"{entry}.md").read_text(encoding="utf-8")
-        in_markdown(text, lambda piece, entry=entry: made[TERMS].setdefault(piece, f"{entry}.md") and piece, str)
-    return made
+        terms.where = f"{entry}.md"
+        in_markdown((glossary.FOLDER / terms.where).read_text(encoding="utf-8"), terms.keep, str)
+    return made | {TERMS: terms.texts}
 
 
 def linked_terms():
@@ -247,7 +259,8 @@ def update(language, pages):
     try:
         locale = Locale.parse(language)
     except (UnknownLocaleError, ValueError):
-        raise SystemExit(f"translate got {language!r}. It needs the code of a language, such as de, fr or pt_BR.") from None
+        needs = "It needs the code of a language, such as de, fr or pt_BR."
+        raise SystemExit(f"translate got {language!r}. {needs}") from None
     changed = []
     for name, texts in extract(pages).items():
         file = catalogue_file(language, name)
@@ -281,7 +294,7 @@ def new(locale):
         fuzzy=False,
     )
     catalogue.header_comment = (
-        f"# {locale.english_name} translation of Attention, Measured.\n# The texts are under CC BY 4.0; see LICENSE-TEXT.\n"
+        f"# {locale.english_name} translation of Attention, Measured, under CC BY 4.0; see LICENSE-TEXT.\n"
         '# Made by `make translate`; CONTRIBUTING.md, "Translate", says how to work on it.'
     )
     return catalogue
@@ -306,8 +319,47 @@ def progress(language):
         name = file.relative_to(FOLDER / language / "LC_MESSAGES").with_suffix("").as_posix()
         messages = [message for message in read(language, name) if message.id]
         done = [message for message in messages if message.string and not message.fuzzy]
-        words, translated = (sum(len(one.id.split()) for one in those) for those in (messages, done))
-        yield f"{language} {name}: {len(done)} of {len(messages)} texts, {translated:,} of {words:,} words"
+        both = (words(message.id for message in those) for those in (done, messages))
+        yield f"{language} {name}: {len(done)} of {len(messages)} texts, " + "{:,} of {:,} words".format(*both)
+
+
+def remaining():
+    """Yields what the whole course has for a translator, by its kind, counted from its files."""
+    pages = [nbformat.read(file, as_version=4) for file in (*lessons.find(), *lessons.find(folder="exercises"))]
+    cells = [cell for page in pages for cell in page.cells]
+    texts = {kind: [cell.source for cell in cells if cell.cell_type == kind] for kind in ("markdown", "raw")}
+    entries = [file.read_text(encoding="utf-8") for file in glossary.FOLDER.glob("*.md")]
+    outputs = [output for cell in cells for output in cell.get("outputs", [])]
+    drawn = " ".join(plotting.svg(output.data) or "" for output in outputs if "data" in output)
+    labels = {label for label in FIGURE_TEXT.findall(drawn) if has_words(label)}
+    shown = set()
+    ran = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(outputs=outputs)])
+    walk(ran, str, lambda text: shown.add(masked(text)[0]) or text)
+    alts = [alt for output in outputs if (alt := output.get("metadata", {}).get("image/png", {}).get("alt"))]
+    computed = [sum(1 for file in files for _ in templates(file)) for files in MAKE_TEXTS]
+    docs = [ast.get_docstring(node) or "" for file in LIBRARY.glob("*.py") for node in documented(file)]
+    counted = {
+        "words in lessons and exercises": words(texts["markdown"]),
+        "words in the lecturer's notes": words(texts["raw"]),
+        "words in the glossary and the ledger of claims": words(entries),
+        "words in the library's docstrings, which the reference shows": words(docs),
+        "different texts in saved outputs, which change when a lesson is executed again": len(shown),
+        "texts of figures for those who don't see them": len(alts),
+        "different labels in figures, drawn by matplotlib": len(labels),
+        "texts within formulas": sum(text.count(r"\text{") for text in texts["markdown"]),
+        "strings in checks with computed parts or two forms, some of them code": computed[0],
+        "strings in widgets, boxes and grading with computed parts or two forms": computed[1],
+    }
+    yield from (f"{number:,} {what}" for what, number in counted.items())
+
+
+def words(texts):
+    return sum(len(text.split()) for text in texts)
+
+
+def documented(file):
+    kinds = ast.Module, ast.ClassDef, ast.FunctionDef
+    return [node for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))) if isinstance(node, kinds)]
 
 
 # ---- the pages of a language ----
@@ -372,18 +424,18 @@ def links_from(text, file):
 
 
 def switch(file, language=None):
-    """Returns links to a page in the other languages, or nothing if there are none; on a translated page, what it is."""
+    """Returns a paragraph with links to a page's other languages, if it has any, and a note on a translated page."""
     if file not in PAGES or not languages():
         return ""
     up, here = "../" * (len(file.relative_to(ROOT).parts) - 1), file.relative_to(ROOT).with_suffix(".html").as_posix()
     places = {"en": here} | {other: f"{other}/{here}" for other in languages()}
-    names = {other: Locale.parse(other).get_display_name().capitalize() for other in places if other != (language or "en")}
     links = "\n".join(
-        f'<a href="{up}{"../" if language else ""}{places[other]}" lang="{other}" hreflang="{other}">{name}</a>'
-        for other, name in names.items()
+        f'<a href="{up}{place}" lang="{other}" hreflang="{other}">{Locale.parse(other).get_display_name()}</a>'
+        for other, place in places.items()
+        if other != (language or "en")
     )
     told = f"\n\n{TRANSLATED}" if language else ""
-    return f'<p class="languages">\n{links}\n</p>{told}'
+    return f'\n\n<p class="languages">\n{links}\n</p>{told}'
 
 
 def alternates(docname):
@@ -401,10 +453,9 @@ def copy_scripts(static):
     """Writes the site's scripts that speak in each language, beside the English ones. A card over a link is English."""
     for language in languages():
         script = (static / SITE_SCRIPT).read_text(encoding="utf-8")
-        english = 'document.addEventListener("DOMContentLoaded", () => (document.getElementById("term-card").lang = "en"));\n'
         (static / language).mkdir()
         translated = in_script(script, SCRIPTS[SITE_SCRIPT], Texts(language, [SITE]).of_shown)
-        (static / language / SITE_SCRIPT).write_text(translated + english, encoding="utf-8")
+        (static / language / SITE_SCRIPT).write_text(translated + ENGLISH_CARD, encoding="utf-8")
 
 
 def finish(folder):
