@@ -139,8 +139,8 @@ def in_widget(state, shown):
 
 def in_script(script, texts, shown):
     for text in texts:
-        for quote in ('"', "`"):
-            script = script.replace(quote + text, quote + shown(text))
+        for before in '"`>':
+            script = script.replace(before + text, before + shown(text))
     return script
 
 
@@ -268,10 +268,13 @@ def update(language, pages):
         before = {message.id: message.auto_comments for message in catalogue if message.id}
         if file.exists() and before == {text: [where] for text, where in texts.items()}:
             continue
-        template = Catalog(creation_date=datetime.now().astimezone())
+        now = datetime.now().astimezone()
+        template = Catalog(creation_date=now)
         for text, where in texts.items():
             template.add(text, auto_comments=[where])
         catalogue.update(template)
+        catalogue.revision_date = now
+        catalogue.obsolete.clear()  # git has them
         for message in catalogue:
             message.flags -= {"python-format", "python-brace-format"}  # neither are filled in by Python
         file.parent.mkdir(parents=True, exist_ok=True)
