@@ -30,8 +30,10 @@ def extracted():
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """An empty folder for catalogues."""
+    """An empty folder for catalogues, of pages without checks and terms."""
     monkeypatch.setattr(translation, "FOLDER", tmp_path)
+    monkeypatch.setattr(translation, "exercises", dict)
+    monkeypatch.setattr(translation, "linked_terms", list)
     return tmp_path
 
 
@@ -200,9 +202,9 @@ def test_numbers_code_and_links_of_an_output_come_to_their_places(folder):
 
 
 def test_a_text_within_a_text_of_a_widget_is_translated_too(folder):
-    texts = said(folder, {"✗ {1} {2} wrong": "✗ {1} {2} falsch", "many words": "Wörter", "in: {1}": "hinein: {1}"})
-    frame = '<div><b>✗ 3 many words wrong</b></div><svg aria-label="in: a cat"></svg>'
-    wanted = '<div><b>✗ 3 Wörter falsch</b></div><svg aria-label="hinein: a cat"></svg>'
+    texts = said(folder, {"✗ {1} {2} wrong": "✗ {1} {2} falsch", "cats": "Katzen", "out: {1}": "heraus: {1}"})
+    frame = '<div><b>✗ 3 cats wrong</b></div><svg aria-label="out: a cat"></svg>'
+    wanted = '<div><b>✗ 3 Katzen falsch</b></div><svg aria-label="heraus: a cat"></svg>'
     assert translation.in_html(frame, texts.of_shown) == wanted
 
 
