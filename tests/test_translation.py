@@ -9,7 +9,7 @@ from babel.messages import pofile
 from course_lib.files import DATA, ROOT
 from course_lib.tools import site, translation
 
-PAGES = [translation.name_of(file) for file in translation.PAGES]
+PAGES = [translation.catalogue_of(file) for file in translation.PAGES]
 FINISHED = [*PAGES, translation.SITE, translation.SHOWN, translation.CHECKS]
 MARKS = {
     "places": r"\{\d+\}",
@@ -50,7 +50,7 @@ def page_of(*cells, **metadata):
 
 @pytest.mark.parametrize("file", translation.PAGES, ids=PAGES)
 def test_every_line_that_a_page_says_is_extracted(file, extracted):
-    texts = "\n".join(extracted[translation.name_of(file)])
+    texts = "\n".join(extracted[translation.catalogue_of(file)])
     for cell in nbformat.read(file, as_version=4).cells:
         if cell.cell_type == "markdown":
             prose = re.sub(r"^```.*?^```|\$\$.*?\$\$", "", cell.source, flags=re.MULTILINE | re.DOTALL)
@@ -61,7 +61,7 @@ def test_every_line_that_a_page_says_is_extracted(file, extracted):
 def test_what_the_cells_of_a_lesson_show_is_extracted(extracted):
     """Boxes, predictions, tables and the texts of figures. Prints and the labels in figures stay as they are."""
     file = translation.PAGES[0]
-    texts = extracted[translation.name_of(file)]
+    texts = extracted[translation.catalogue_of(file)]
     outputs = [o for cell in nbformat.read(file, as_version=4).cells for o in cell.get("outputs", [])]
     alts = [o.metadata["image/png"]["alt"] for o in outputs if "image/png" in o.get("metadata", {})]
     limits = re.findall(
@@ -74,7 +74,8 @@ def test_what_the_cells_of_a_lesson_show_is_extracted(extracted):
 
 
 def test_every_misconception_and_its_hint_is_extracted(extracted):
-    code = "".join(file.read_text("utf-8") for file in ROOT.glob(f"course_lib/checks/{translation.LESSON}/*.py"))
+    files = [file for lesson in translation.LESSONS for file in ROOT.glob(f"course_lib/checks/{lesson}/*.py")]
+    code = "".join(file.read_text("utf-8") for file in files)
     names = re.findall(r'(?:\.edit\(|Misconception\(|misconception\()\s*"([^"]+)"', code)
     assert len(names) > 40 and {*names} <= extracted[translation.CHECKS].keys()
 

@@ -198,7 +198,7 @@ def translatable():
     prompts = nbformat.v4.new_code_cell(metadata={"tags": ["hide-cell"], "mystnb": PROMPTS})
     usual = nbformat.v4.new_code_cell(metadata={"tags": ["hide-input"]})
     shared = nbformat.v4.new_notebook(cells=[*map(nbformat.v4.new_markdown_cell, folds), prompts, usual])
-    return {translation.SITE: shared} | {translation.name_of(file): on_page(file) for file in translation.PAGES}
+    return {translation.SITE: shared} | {translation.catalogue_of(file): on_page(file) for file in translation.PAGES}
 
 
 def lesson(notebook, file, switch=""):

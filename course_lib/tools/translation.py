@@ -18,13 +18,13 @@ from babel.messages.catalog import Catalog
 
 from course_lib import __version__, glossary, plotting
 from course_lib.checks import exercises
+from course_lib.curriculum import name_of
 from course_lib.files import DATA, ROOT, replacing
 from course_lib.tools import lessons
 
 FOLDER = DATA / "site" / "locale"
-LESSON = "rnn_bottleneck"
-PAGES = ROOT / "notebooks" / "01_rnn_bottleneck.ipynb", ROOT / "notebooks" / "exercises" / "01_rnn_bottleneck.ipynb"
-WIDGETS = ROOT / "course_lib" / "widgets" / f"{LESSON}.py"
+LESSONS = ("rnn_bottleneck",)
+PAGES = [page for folder in ("", "exercises") for page in lessons.find(folder=folder) if name_of(page) in LESSONS]
 SITE, SHOWN, CHECKS, TERMS = "site", "widgets", "checks", "glossary"  # the catalogues besides one for each page
 LIBRARY = ROOT / "course_lib"
 MAKE_TEXTS = (
@@ -188,7 +188,8 @@ def extract(pages):
     Args:
         pages: the site's pages by the names of their catalogues; what pages share comes first, as SITE.
     """
-    made = {SHOWN: dict.fromkeys([*ANY_WIDGET, *templates(WIDGETS)], "what widgets show")}
+    widgets = (text for name in LESSONS for text in templates(LIBRARY / "widgets" / f"{name}.py"))
+    made = {SHOWN: dict.fromkeys([*ANY_WIDGET, *widgets], "what widgets show")}
     scripts = dict.fromkeys([TRANSLATED, *SOMETIMES, *sum(SCRIPTS.values(), ())], ADDED)
     for name, page in pages.items():
         found = Found(made[SHOWN] | made.get(SITE, {}))
@@ -201,7 +202,7 @@ def extract(pages):
     made[CHECKS] = {
         text: f"{name}: {what}"
         for name, asked in exercises().items()
-        if asked.lesson == LESSON
+        if asked.lesson in LESSONS
         for one in asked.misconceptions
         for text, what in ((one.name, "a misconception"), (one.hint, "its hint"))
     }
@@ -372,7 +373,7 @@ def languages():
     return sorted(folder.name for folder in FOLDER.iterdir()) if FOLDER.is_dir() else []
 
 
-def name_of(file):
+def catalogue_of(file):
     """Returns the name of a page's catalogue."""
     return file.relative_to(ROOT).with_suffix("").as_posix()
 
@@ -410,7 +411,7 @@ class Texts:
 
 def translate(page, file, language):
     """Returns a page in a language, as deep in the site as `links_from` expects."""
-    texts = Texts(language, [name_of(file), SHOWN, SITE])
+    texts = Texts(language, [catalogue_of(file), SHOWN, SITE])
     return walk(page, texts.of, texts.of_shown)
 
 
@@ -445,7 +446,7 @@ def alternates(docname):
     """Returns the tags that tell a search engine of a page's other languages."""
     language, _, rest = docname.partition("/")
     name = rest if language in languages() else docname
-    if name not in map(name_of, PAGES):
+    if name not in map(catalogue_of, PAGES):
         return ""
     up = "../" * docname.count("/")
     places = {"en": name} | {other: f"{other}/{name}" for other in languages()}
