@@ -16,7 +16,8 @@ from babel import Locale, UnknownLocaleError
 from babel.messages import pofile
 from babel.messages.catalog import Catalog
 
-from course_lib import __version__, glossary, plotting
+import course_lib
+from course_lib import glossary, plotting
 from course_lib.checks import exercises
 from course_lib.curriculum import name_of
 from course_lib.files import DATA, ROOT, replacing
@@ -290,7 +291,7 @@ def new(locale):
     catalogue = Catalog(
         locale,
         project="Attention, Measured",
-        version=__version__,
+        version=course_lib.__version__,
         copyright_holder="the Attention, Measured authors",
         msgid_bugs_address="the issues of the course's repository",
         last_translator="the Attention, Measured authors",
