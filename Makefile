@@ -3,7 +3,7 @@ PYTHON ?= python3
 PATH ?= /usr/local/bin:/usr/bin:/bin
 export PATH
 VERBS = lab workbook model test test-all check notebooks widgets format record restamp seeds freeze confirm pages bench mutants \
-	slides site book warm wheel release collect grade formgrader feedback grades
+	slides site translate book warm wheel release collect grade formgrader feedback grades
 
 .PHONY: help $(VERBS)
 help:

@@ -16,8 +16,8 @@ LAYERS = {
 NOT_IN_LESSONS = (
     "tools.environment tools.model tools.hosted tools.lessons tools.saved_widgets tools.seeds tools.recording "
     "tools.restamp tools.confirm tools.web tools.slides tools.workbook tools.pages tools.bench tools.bench_in_page "
-    "tools.hub tools.mutants tools.rewrapped tools.edges tools.relations tools.cards tools.site tools.book "
-    "grading __main__"
+    "tools.hub tools.mutants tools.rewrapped tools.edges tools.relations tools.cards tools.translation tools.site "
+    "tools.book grading __main__"
 )
 
 

@@ -419,6 +419,18 @@ def site(arguments):
     print(site.build().relative_to(ROOT))
 
 
+def translate(arguments):
+    """[language ...]: bring the catalogues of translated texts up to date (all languages, or those you name: de fr)"""
+    from course_lib.tools import site, translation
+
+    pages = site.translatable()
+    for language in arguments or translation.languages():
+        for file in translation.update(language, pages):
+            print(f"{file.relative_to(ROOT)} is written")
+        print(*translation.progress(language), sep="\n")
+    print("The whole course has", *translation.remaining(), sep="\n")
+
+
 def book(arguments):
     """make a PDF and an EPUB of lessons, exercises, glossary and claims in build/; the PDF needs Chromium"""
     from course_lib.tools import book
@@ -447,7 +459,7 @@ def wheel(arguments):
 
 
 IN_CLASS = (release, collect, grade, formgrader, feedback, grades)
-ON_SHOW = (slides, site, book, warm, wheel)
+ON_SHOW = (slides, site, translate, book, warm, wheel)
 WITHOUT_CLONE = (setup, lab, workbook, model, *IN_CLASS)
 ALL = (
     setup,
@@ -478,7 +490,7 @@ NEEDED = {
     **dict.fromkeys((test, test_all, check, format), set(EXTRAS_MB)),
     **dict.fromkeys((notebooks, record, restamp, seeds, confirm, bench, mutants), {"lab", "real"}),
     **dict.fromkeys(IN_CLASS, {"teach"}),
-    **dict.fromkeys((slides, site, book), {"lab", "web"}),
+    **dict.fromkeys((slides, site, translate, book), {"lab", "web"}),
     warm: {"lab", "real", "web"},
 }
 

@@ -428,6 +428,7 @@ FIRST_CALLS = {
     "mutants": (["99"], "No notebook begins with '99'"),
     "slides": (["00"], "00_warm_up.slides.html"),
     "site": ([], "Making the site from"),
+    "translate": (["xx"], "It needs the code of a language"),
     "book": ([], "Making the book from"),
     "warm": (["99"], "No notebook begins with '99'"),
     "wheel": ([], "The wheel is in dist/"),

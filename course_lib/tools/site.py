@@ -21,7 +21,7 @@ from sphinx.cmd.build import main as sphinx
 from course_lib import LAYERS, claims, decoding, glossary, plotting, trained
 from course_lib.corpus import toy_french
 from course_lib.files import DATA, ROOT
-from course_lib.tools import cards, hosted, lessons, slides, web, workbook
+from course_lib.tools import cards, hosted, lessons, slides, translation, web, workbook
 from course_lib.tools.pages import survived, verdicts
 from course_lib.widgets import Machine, Translator, translator
 
@@ -71,10 +71,14 @@ TRANSLATED = [
     "this red cat that the dog hears does not eat",
 ]
 TO_DO = "This page shows the exercises. To do them, with checks that answer at once, start the course with `make lab`."
+IN_EXERCISES = f":::{{note}}\n{TO_DO}\n:::"
 README_ROW = re.compile(r"^\| (\d+) \| \[(.+?)\]\(notebooks/(.+?)\.ipynb\)", re.MULTILINE)
 SIGNATURE = re.compile(r"<dl>\n(<dd>.*?)</dl>", re.DOTALL)
 PARAGRAPH = re.compile(r"<p>(.+?)</p>", re.DOTALL)
-BOTH = "Show the code and what it prints"
+PROMPTS = {
+    "code_prompt_show": "Show the code and what it prints",
+    "code_prompt_hide": "Hide the code and what it prints",
+}
 HEADING = re.compile(r"^(#+) ", re.MULTILINE)
 SWITCH = (
     '<p class="view">Code, prints and fine print are folded, and answers wait for your vote. '
@@ -87,6 +91,7 @@ FOLDED_ANSWER = (
 )
 FOLDED_TOPIC = """<details class="topic">
 <summary><span>Show the rest of this topic</span><span>Hide the rest of this topic</span></summary>"""
+FOLDED_PRINTS = '<details class="hide"><summary>Show what it prints</summary><pre>{text}</pre></details>'
 WHAT_HAPPENS = re.compile(r"<p><strong>What happens\.</strong>\s*(.+?)</p>", re.DOTALL)
 
 
@@ -101,6 +106,7 @@ def build():
     if slides.FOLDER.is_dir():
         shutil.copytree(slides.FOLDER, FOLDER / "slides")
     write_terms(FOLDER)
+    translation.finish(FOLDER)
     if dead := list(dead_links(FOLDER)):
         raise SystemExit("\n".join(["These links on the site are dead:", *dead]))
     return FOLDER / "index.html"
@@ -121,6 +127,12 @@ def assemble():
         to = SOURCE / on_site(file)
         to.parent.mkdir(parents=True, exist_ok=True)
         to.write_text(page(file), encoding="utf-8")
+    for language in translation.languages():
+        for file in translation.PAGES:
+            to = SOURCE / language / on_site(file)
+            to.parent.mkdir(parents=True, exist_ok=True)
+            to.write_text(page(file, language), encoding="utf-8")
+    translation.copy_scripts(SOURCE / "_static")
     with (SOURCE / "glossary" / "index.md").open("a", encoding="utf-8") as index:
         index.write("\n".join(["\n```{toctree}", ":hidden:\n", *glossary.entries(), "```\n"]))
     told = [about(*row) for row in README_ROW.findall((ROOT / "README.md").read_text(encoding="utf-8"))]
@@ -152,21 +164,44 @@ def on_site(file):
     return Path(str(file.relative_to(ROOT)).replace("README.md", "index.md"))
 
 
-def page(file):
-    """Returns a file's text as on the site."""
+def page(file, language=None):
+    """Returns a file's text as on the site, a notebook's in English or another language."""
     if file == glossary.FOLDER / "claims.md":
         return links(cards.ledger(verdicts()), file)
     if file.suffix == ".md":
         return links(file.read_text(encoding="utf-8"), file)
-    notebook = nbformat.read(file, as_version=4)
-    notebook = lesson(notebook, file) if file.parent == lessons.NOTEBOOKS else exercises(notebook)
+    notebook = on_page(file, language)
+    if language:
+        notebook = translation.translate(notebook, file, language)
+        notebook.metadata["orphan"] = True  # in no list of pages; the English page links it
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = links(cell.source, file)
+            if language:
+                cell.source = translation.links_from(cell.source, file)
     return nbformat.writes(notebook)
 
 
-def lesson(notebook, file):
+def on_page(file, language=None):
+    """Returns a notebook with what its page adds and without what it leaves out; a language's ids are its own."""
+    notebook = nbformat.read(file, as_version=4)
+    for cell in notebook.cells if language else ():
+        cell.id = f"{language}-{cell.id}"
+    if file.parent == lessons.NOTEBOOKS:
+        return lesson(notebook, file, translation.switch(file, language))
+    return exercises(notebook, translation.switch(file, language))
+
+
+def translatable():
+    """Returns the pages that are translated, and what pages of their kinds say, by the names of their catalogues."""
+    folds = (SWITCH, FOLDED_ANSWER, FOLDED_TOPIC, FOLDED_PRINTS.format(text=""), IN_EXERCISES)
+    prompts = nbformat.v4.new_code_cell(metadata={"tags": ["hide-cell"], "mystnb": PROMPTS})
+    usual = nbformat.v4.new_code_cell(metadata={"tags": ["hide-input"]})
+    shared = nbformat.v4.new_notebook(cells=[*map(nbformat.v4.new_markdown_cell, folds), prompts, usual])
+    return {translation.SITE: shared} | {translation.catalogue_of(file): on_page(file) for file in translation.PAGES}
+
+
+def lesson(notebook, file, switch=""):
     """Returns a lesson without its notes, with an anchor for each code cell and a fold over what answers a vote.
 
     After the main path, each topic without anything to move is folded below its first cell, which asks the question.
@@ -188,7 +223,7 @@ def lesson(notebook, file):
         if at + 1 == ends:
             cells.append(nbformat.v4.new_markdown_cell("</details>"))
     notebook.cells = cells
-    open_with_explorer(notebook, " · ".join(beside(file.stem, "../")))
+    open_with_explorer(notebook, " · ".join(beside(file.stem, "../")), switch)
     return notebook
 
 
@@ -244,10 +279,10 @@ def headings(cells):
     return [at for at, cell in enumerate(cells) if cell.cell_type == "markdown" and HEADING.search(cell.source)]
 
 
-def open_with_explorer(notebook, beside):
+def open_with_explorer(notebook, beside, switch):
     """Inserts the switch of the reading view and the links that belong to the lesson after its first explorer."""
     first = next(at for at, cell in enumerate(notebook.cells) if cell.cell_type == "code")
-    notebook.cells.insert(first + 1, nbformat.v4.new_markdown_cell(f"{SWITCH}\n\n{beside}"))
+    notebook.cells.insert(first + 1, nbformat.v4.new_markdown_cell(f"{SWITCH}\n\n{beside}" + switch))
 
 
 def dress(cell, name):
@@ -263,20 +298,20 @@ def dress(cell, name):
     tags = cell.metadata.setdefault("tags", [])
     if prints and prints == cell.outputs:
         tags.append("hide-cell")
-        cell.metadata["mystnb"] = {"code_prompt_show": BOTH, "code_prompt_hide": BOTH.replace("Show", "Hide")}
+        cell.metadata["mystnb"] = dict(PROMPTS)
     else:
         tags.append("hide-input")
         for output in prints:
             text = html.escape(lessons.printed(output))
-            folded = f'<details class="hide"><summary>Show what it prints</summary><pre>{text}</pre></details>'
-            cell.outputs[cell.outputs.index(output)] = nbformat.v4.new_output("display_data", {"text/html": folded})
+            folded = nbformat.v4.new_output("display_data", {"text/html": FOLDED_PRINTS.format(text=text)})
+            cell.outputs[cell.outputs.index(output)] = folded
 
 
-def exercises(notebook):
+def exercises(notebook, switch=""):
     """Returns the exercises as learners get them."""
     workbook.student_version(notebook)
     title, _, rest = notebook.cells[0].source.partition("\n")
-    notebook.cells[0].source = f"{title}\n\n:::{{note}}\n{TO_DO}\n:::\n\n{rest}"
+    notebook.cells[0].source = "\n\n".join([title, IN_EXERCISES + switch, rest])
     return notebook
 
 
@@ -457,7 +492,8 @@ def preview(context):
 
 def mend(context):
     """Removes what confuses screen readers from a page, and adds its preview. Sphinx calls it for each page."""
-    context["metatags"] = context.get("metatags", "") + preview(context)
+    told = preview(context) + translation.alternates(context["pagename"])
+    context["metatags"] = context.get("metatags", "") + told
     if "body" in context:
         # A long signature is a list of definitions without terms.
         body = SIGNATURE.sub(lambda found: re.sub(r"(</?)d[ld]\b", r"\1span", found[0]), context["body"])

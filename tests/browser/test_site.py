@@ -95,7 +95,7 @@ def serious(page, but=(), **options):
 KINDS = (
     "index", "machine", "notebooks/02_bahdanau_attention", "notebooks/exercises/03_scaled_dot_product",
     "glossary/additive-score", "glossary/index", "glossary/claims", "glossary/play", "api/attention", "LECTURERS",
-    "INSTRUCTORS", "search",
+    "INSTRUCTORS", "search", "de/notebooks/01_rnn_bottleneck", "de/notebooks/exercises/01_rnn_bottleneck",
 )  # fmt: skip
 
 
