@@ -91,23 +91,17 @@ def test_what_scripts_say_is_in_them():
 
 
 @pytest.mark.parametrize("language", translation.languages())
-def test_catalogues_have_the_texts_of_today(language, extracted):
-    """If this fails, run `make translate`, and translate what is new."""
-    assert {name: [m.id for m in messages(language, name)] for name in extracted} == {
-        name: [*texts] for name, texts in extracted.items()
-    }
-
-
-@pytest.mark.parametrize("language", translation.languages())
 @pytest.mark.parametrize("name", FINISHED)
-def test_a_finished_catalogue_lacks_nothing_and_nothing_in_it_is_in_doubt(name, language):
-    assert [m.id for m in messages(language, name) if not m.string or m.fuzzy] == []
+def test_a_finished_catalogue_translates_nearly_all_of_todays_texts(name, language, extracted):
+    """A text that has changed stays English on the page. If too many do, run `make translate` and translate them."""
+    lacking = extracted[name].keys() - {m.id for m in messages(language, name) if m.string and not m.fuzzy}
+    assert len(lacking) <= 0.05 * len(extracted[name]), lacking
 
 
 @pytest.mark.parametrize("language", translation.languages())
 @pytest.mark.parametrize("name", FINISHED)
 def test_a_translation_has_the_marks_of_its_text(name, language):
-    for message in messages(language, name):
+    for message in (one for one in messages(language, name) if not one.fuzzy):
         for kind, pattern in MARKS.items():
             here, there = (
                 sorted(re.findall(pattern, GROUPS.sub("", text), re.DOTALL)) for text in (message.id, message.string)
