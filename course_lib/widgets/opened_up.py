@@ -7,7 +7,7 @@ from course_lib.widgets.a_model_that_writes import LONGEST, ROOM
 from course_lib.widgets.drawing import most_probable, svg
 
 ORANGE, GREY = "#d55e00", "#999"
-WIDE, TALL, LEFT = 74, 14, 34  # pixels of a square, and of the layers' numbers beside the squares
+WIDE, TALL, LEFT = 74, 16, 34  # pixels of a square, and of the layers' numbers beside the squares
 VISIBLE = str.maketrans({" ": "·", "\n": "↵", "\t": "⇥"})
 
 
@@ -39,29 +39,23 @@ def patch_frame(
     if not 0 <= place < len(prompt):
         raise ValueError(f"place {place} is not in the prompt; its {len(prompt)} tokens are numbered from 0")
     bars = _bars(candidates, "probability of the next token")
-    squares = ""
-    for row, number in enumerate(reversed(layers)):
-        top = row * TALL
-        for column in range(len(prompt)):
-            squares += (
-                f'<rect x="{LEFT + column * WIDE}" y="{top}" width="{WIDE - 4}" height="{TALL - 3}" '
-                f'fill="none" stroke="{GREY}"/>'
-            )
-        squares += f'<text x="{LEFT - 8}" y="{top + TALL - 4}" text-anchor="end" font-size="12">{number}</text>'
-    at = len(layers) - 1 - list(layers).index(layer)
-    squares += (
-        f'<rect x="{LEFT + place * WIDE}" y="{at * TALL}" width="{WIDE - 4}" height="{TALL - 3}" fill="{ORANGE}"/>'
-    )
-    bottom = TALL * len(layers) + 16
+    right, low = LEFT + WIDE * len(prompt), TALL * len(layers)
+    lines = "".join(f"M{LEFT} {row * TALL}H{right}" for row in range(len(layers) + 1))
+    lines += "".join(f"M{LEFT + column * WIDE} 0V{low}" for column in range(len(prompt) + 1))
+    at = (len(layers) - 1 - list(layers).index(layer)) * TALL
+    drawn = f'<path d="{lines}" fill="none" stroke="{GREY}"/>'
+    drawn += f'<rect x="{LEFT + place * WIDE}" y="{at}" width="{WIDE}" height="{TALL}" fill="{ORANGE}"/>'
+    numbers = "".join(f'<tspan x="{LEFT - 8}" dy="{TALL}">{number}</tspan>' for number in reversed(layers))
+    drawn += f'<text y="-3" text-anchor="end" font-size="12">{numbers}</text>'
     for column, token in enumerate(prompt):
-        middle = LEFT + column * WIDE + WIDE / 2 - 2
-        squares += f'<text x="{middle:.0f}" y="{bottom}" text-anchor="middle">{html.escape(token.strip())}</text>'
+        middle = LEFT + column * WIDE + WIDE / 2
+        drawn += f'<text x="{middle:.0f}" y="{low + 18}" text-anchor="middle">{html.escape(token.strip())}</text>'
     place_told = f"after layer {layer}" if layer else "before layer 1"
     told = f"orange: the state {place_told} at {prompt[place].strip()} comes from the run of {''.join(other)}"
-    drawn = svg(LEFT + WIDE * len(prompt), bottom + 8, squares, html.escape(told))
+    grid = svg(right + 1, low + 26, drawn, html.escape(told))
     read = f"<div><b>{html.escape(''.join(prompt))}</b>▏</div>"
     words = f'<div style="min-height:3em">{html.escape(told)}</div>'
-    return f'<div class="am-beside">{drawn}<div>{read}{words}{bars}</div></div>'
+    return f'<div class="am-beside">{grid}<div>{read}{words}{bars}</div></div>'
 
 
 def lens_frame(prompt: Sequence[str], layer: int, candidates: Mapping[str, float], answer: str, rank: int) -> str:
