@@ -143,7 +143,7 @@ def test_without_a_quiz_progress_has_no_such_table(workbook):
 
 @pytest.mark.parametrize(
     ("call", "message"),
-    [((13, "before"), "no lesson 13"), ((-1, "before"), "no lesson -1"), ((2, "During"), "not 'During'")],
+    [((99, "before"), "no lesson 99"), ((-1, "before"), "no lesson -1"), ((2, "During"), "not 'During'")],
 )
 def test_an_unknown_lesson_or_moment_is_named(call, message):
     with pytest.raises(ValueError, match=message):

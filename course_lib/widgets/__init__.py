@@ -12,6 +12,7 @@ from course_lib.widgets.language_models import tokens_frame
 from course_lib.widgets.looking_at_pictures import caption_frame
 from course_lib.widgets.machine import Machine
 from course_lib.widgets.multi_head import two_sources_frame
+from course_lib.widgets.opened_up import lens_frame, patch_frame
 from course_lib.widgets.plane import QueryInThePlane
 from course_lib.widgets.rnn_bottleneck import memory_frame, remember, translation_frame
 from course_lib.widgets.scaled_dot_product import (
@@ -62,4 +63,6 @@ __all__ = [
     "head_frame",
     "next_token_frame",
     "window_frame",
+    "patch_frame",
+    "lens_frame",
 ]
