@@ -16,6 +16,7 @@ NUMBERS = {
     "looking_at_pictures": 10,
     "a_real_model": 11,
     "a_model_that_writes": 12,
+    "opened_up": 13,
 }
 LESSONS = tuple(NUMBERS)
 

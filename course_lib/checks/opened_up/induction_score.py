@@ -48,7 +48,9 @@ QUERY, KEY, FOUND, MEAN = "torch.arange(n, 2 * n)", "query - n + 1", "weights[:,
 AFTER = "The head has to know what comes *next*. So it looks at the token after the earlier copy. How many positions back is that?"
 INDUCTION_SCORE.edit("it is the weight on the earlier copy itself", AFTER, (KEY, "query - n"))
 INDUCTION_SCORE.edit("it is the weight on the token before the earlier copy", AFTER, (KEY, "query - n - 1"))
-INDUCTION_SCORE.edit("it is the weight on the second token after the earlier copy", AFTER, (KEY, "(query - n + 2) % (2 * n)"))
+INDUCTION_SCORE.edit(
+    "it is the weight on the second token after the earlier copy", AFTER, (KEY, "(query - n + 2) % (2 * n)")
+)
 INDUCTION_SCORE.edit(
     "it is the weight on the token just before",
     "That is the score of a previous-token head. The earlier copy is half a sequence back.",
@@ -63,7 +65,9 @@ INDUCTION_SCORE.edit(
     (QUERY, "torch.arange(n - 1, 2 * n)"),
 )
 INDUCTION_SCORE.edit("the last token is left out", ALL, (QUERY, "torch.arange(n, max(2 * n - 1, n + 1))"))
-INDUCTION_SCORE.edit("the first token of the second half is left out", ALL, (QUERY, "torch.arange(min(n + 1, 2 * n - 1), 2 * n)"))
+INDUCTION_SCORE.edit(
+    "the first token of the second half is left out", ALL, (QUERY, "torch.arange(min(n + 1, 2 * n - 1), 2 * n)")
+)
 INDUCTION_SCORE.edit("only the last token counts", ALL, (QUERY, "torch.arange(2 * n - 1, 2 * n)"))
 INDUCTION_SCORE.edit("only the first token of the second half counts", ALL, (QUERY, "torch.arange(n, n + 1)"))
 INDUCTION_SCORE.edit(
@@ -86,14 +90,28 @@ INDUCTION_SCORE.edit(
     "`weights[:, query, key]` takes the entries in pairs. `weights[:, query][:, :, key]` takes every query with every key.",
     (FOUND, "weights[:, query][:, :, key].flatten(1)"),
 )
-INDUCTION_SCORE.edit("it is the sum, not the mean", "A score of 1 means all of the weight. Divide by the number of tokens.", (MEAN, "found.sum(-1)"))
-INDUCTION_SCORE.edit("it is the largest weight, not the mean", "One token may be looked at by chance. Average over all tokens of the second half.", (MEAN, "found.amax(-1)"))
+INDUCTION_SCORE.edit(
+    "it is the sum, not the mean",
+    "A score of 1 means all of the weight. Divide by the number of tokens.",
+    (MEAN, "found.sum(-1)"),
+)
+INDUCTION_SCORE.edit(
+    "it is the largest weight, not the mean",
+    "One token may be looked at by chance. Average over all tokens of the second half.",
+    (MEAN, "found.amax(-1)"),
+)
 INDUCTION_SCORE.edit("it is the median, not the mean", "Take the mean.", (MEAN, "found.median(-1).values"))
 INDUCTION_SCORE.edit(
     "it is the share of the tokens whose largest weight is there",
     "That counts how often the weight there is the *largest*. The score is the mean weight.",
     (FOUND, "(weights[:, query].argmax(-1) == key).float()"),
 )
-INDUCTION_SCORE.edit("one number is returned for all heads", "Each head has a score of its own.", (MEAN, "found.mean()"))
-INDUCTION_SCORE.edit("the mean is taken over the heads", "Each head has a score of its own. Average over its tokens.", (MEAN, "found.mean(0)"))
+INDUCTION_SCORE.edit(
+    "one number is returned for all heads", "Each head has a score of its own.", (MEAN, "found.mean()")
+)
+INDUCTION_SCORE.edit(
+    "the mean is taken over the heads",
+    "Each head has a score of its own. Average over its tokens.",
+    (MEAN, "found.mean(0)"),
+)
 INDUCTION_SCORE.edit("each token's weight is returned", "Average over the tokens of the second half.", (MEAN, "found"))

@@ -32,7 +32,9 @@ def lens_cases(generator: torch.Generator) -> list[Case]:
         ("tensors that are not contiguous in memory", *strided, True),
         ("the same, without the mean removed", *strided, False),
     ]
-    return [Case(about, dict(zip(("states", "gain", "output", "centred"), given, strict=True))) for about, *given in inputs]
+    return [
+        Case(about, dict(zip(("states", "gain", "output", "centred"), given, strict=True))) for about, *given in inputs
+    ]
 
 
 def lens(states, gain, output, centred):
@@ -93,9 +95,13 @@ LENS.edit("one size is computed for all states", OWN, (SQUARE, "x.square().mean(
 EPSILON = "If the mean of the squares is 0, what is divided by what? Where is ε in the formula?"
 LENS.edit("a state of zeros becomes NaN", EPSILON, (ROOT, "x / square.sqrt()"))
 COMMON_PART = "What all *prompts* have in common goes: one vector of d numbers. Over which axis is its mean?"
-LENS.edit("the mean is taken over each state's own numbers", COMMON_PART, (COMMON, "states.mean(-1, keepdim=True) if centred else 0.0"))
+LENS.edit(
+    "the mean is taken over each state's own numbers",
+    COMMON_PART,
+    (COMMON, "states.mean(-1, keepdim=True) if centred else 0.0"),
+)
 LENS.edit("the mean is one number over everything", COMMON_PART, (COMMON, "states.mean() if centred else 0.0"))
-EARLY = "The mean of the *states* is removed, before the norm. The norm then sees only what differs between the prompts."
+EARLY = "The mean of the *states* is removed, before the norm. So the norm sees only what differs between the prompts. A mean of logits comes too late, too."
 LENS.edit(
     "the mean is removed after the norm",
     EARLY,
@@ -103,12 +109,10 @@ LENS.edit(
     (SCALED, "(normed - normed.mean(0) if centred else normed) * gain"),
 )
 LENS.edit(
-    "the mean is removed from the logits",
-    EARLY,
-    ("x = states - common", "x = states"),
-    (OUT, "scaled @ output.T - (scaled @ output.T).mean(0) * bool(centred)"),
+    "the mean is removed in both cases",
+    "If `centred` is False, the states stay as they are.",
+    (COMMON, "states.mean(0)"),
 )
-LENS.edit("the mean is removed in both cases", "If `centred` is False, the states stay as they are.", (COMMON, "states.mean(0)"))
 LENS.edit("the mean is never removed", "If `centred` is True, what do the states lose first?", (COMMON, "0.0"))
 LENS.edit("the two cases are exchanged", "If `centred` is True, the mean is removed.", ("if centred", "if not centred"))
 LENS.edit(
@@ -121,11 +125,17 @@ LOGITS = "Return logits, which may be any numbers. The order of the words is the
 LENS.edit("probabilities are returned, not logits", LOGITS, (OUT, "(scaled @ output.T).softmax(-1)"))
 LENS.edit("logarithms of probabilities are returned, not logits", LOGITS, (OUT, "(scaled @ output.T).log_softmax(-1)"))
 LENS.edit("the softmax is taken over the prompts", LOGITS, (OUT, "(scaled @ output.T).softmax(0)"))
-LENS.edit("the most probable words are returned", "Return the logits of all words.", (OUT, "(scaled @ output.T).argmax(-1)"))
+LENS.edit(
+    "the most probable words are returned", "Return the logits of all words.", (OUT, "(scaled @ output.T).argmax(-1)")
+)
 LENS.edit(
     "words are the rows, and prompts the columns",
     "Return a row for each state, with a logit for each word.",
     (OUT, "output @ scaled.T"),
 )
-LENS.edit("the output matrix isn't transposed", "`output` has a row for each word, with d numbers. Each logit is a dot product with one row.", (OUT, "scaled @ output"))
+LENS.edit(
+    "the output matrix isn't transposed",
+    "`output` has a row for each word, with d numbers. Each logit is a dot product with one row.",
+    (OUT, "scaled @ output"),
+)
 LENS.edit("the output matrix is left out", "The state becomes logits, one for each word.", (OUT, "scaled"))

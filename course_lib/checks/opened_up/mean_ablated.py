@@ -26,7 +26,12 @@ def mean_ablated_cases(generator: torch.Generator) -> list[Case]:
         ("a single head", *given(3, 1, 4, 4, 4), 0),
         ("more numbers out than in", *given(3, 2, 3, 2, 7), 1),
         ("float64", *(one.double() for one in given(3, 4, 3, 1, 4)), 3),
-        ("outputs that are not contiguous in memory", wide.permute(2, 1, 3, 0).contiguous().permute(3, 1, 0, 2), narrow, 1),
+        (
+            "outputs that are not contiguous in memory",
+            wide.permute(2, 1, 3, 0).contiguous().permute(3, 1, 0, 2),
+            narrow,
+            1,
+        ),
     ]
     return [Case(about, dict(zip(("outputs", "w_o", "head"), given, strict=True))) for about, *given in inputs]
 
@@ -55,7 +60,9 @@ MEAN, CHANGED, JOINED, OUT = (
     "joined @ w_o.T",
 )
 OVER = "The mean is one over the *prompts*. What a head does at each position on average should stay."
-MEAN_ABLATED.edit("the mean is taken over the positions, too", OVER, (MEAN, "own.mean((0, 1), keepdim=True).expand_as(own)"))
+MEAN_ABLATED.edit(
+    "the mean is taken over the positions, too", OVER, (MEAN, "own.mean((0, 1), keepdim=True).expand_as(own)")
+)
 MEAN_ABLATED.edit(
     "the mean is taken over the positions of each prompt, not over the prompts",
     f"{OVER} What this prompt says must be gone.",
@@ -79,38 +86,68 @@ MEAN_ABLATED.edit(
     HEADS,
     (MEAN, "(outputs.sum(1) - own) / max(outputs.shape[1] - 1, 1)"),
 )
-MEAN_ABLATED.edit("the mean over all heads and prompts comes in its place", HEADS, (MEAN, "outputs.mean((0, 1)).expand_as(own)"))
+MEAN_ABLATED.edit(
+    "the mean over all heads and prompts comes in its place", HEADS, (MEAN, "outputs.mean((0, 1)).expand_as(own)")
+)
 MEAN_ABLATED.edit(
     "each prompt gets the mean of the other prompts",
     "The mean is one over all prompts, this one included. So all prompts get the same.",
     (MEAN, "(own.sum(0) - own) / max(len(own) - 1, 1)"),
 )
 MEAN_ABLATED.edit("every prompt gets the first prompt's output", "Take the mean over all prompts.", (MEAN, "own[:1]"))
-MEAN_ABLATED.edit("every prompt gets another prompt's output", "That is resampling. Take the mean over all prompts.", (MEAN, "own.roll(1, 0)"))
-MEAN_ABLATED.edit("it is the sum over the prompts, not the mean", "Divide by the number of prompts.", (MEAN, "own.sum(0, keepdim=True)"))
-MEAN_ABLATED.edit("it is the median over the prompts, not the mean", "Take the mean.", (MEAN, "own.median(0, keepdim=True).values"))
+MEAN_ABLATED.edit(
+    "every prompt gets another prompt's output",
+    "That is resampling. Take the mean over all prompts.",
+    (MEAN, "own.roll(1, 0)"),
+)
+MEAN_ABLATED.edit(
+    "it is the sum over the prompts, not the mean",
+    "Divide by the number of prompts.",
+    (MEAN, "own.sum(0, keepdim=True)"),
+)
+MEAN_ABLATED.edit(
+    "it is the median over the prompts, not the mean", "Take the mean.", (MEAN, "own.median(0, keepdim=True).values")
+)
 ONE = "Only the head number `head` is replaced. The others stay as they are in each prompt."
 MEAN_ABLATED.edit(
-    "the output after W^O is averaged, so that all heads are gone",
-    f"{ONE} After W^O, the heads can't be told apart. So replace it before.",
+    "all heads are replaced by their means",
+    f"{ONE} After W^O, they can't be told apart, and a mean over the prompts takes all of them.",
     (OUT, "(outputs.transpose(1, 2).flatten(2) @ w_o.T).mean(0, keepdim=True).expand(len(outputs), -1, -1)"),
 )
-MEAN_ABLATED.edit("all heads are replaced", ONE, (CHANGED, "outputs.mean(0, keepdim=True).expand_as(outputs)"))
-MEAN_ABLATED.edit("the other heads are replaced", ONE, (CHANGED, "torch.where(here[:, None, None], outputs, outputs.mean(0, keepdim=True))"))
 MEAN_ABLATED.edit(
-    "only the first prompt is changed", "The head is replaced in every prompt.", (CHANGED, "torch.cat([torch.where(here[:, None, None], mean[:, None], outputs)[:1], outputs[1:]])")
+    "the other heads are replaced",
+    ONE,
+    (CHANGED, "torch.where(here[:, None, None], outputs, outputs.mean(0, keepdim=True))"),
 )
-MEAN_ABLATED.edit("the mean is added, not put in its place", "The head's own output is gone afterwards.", (CHANGED, "torch.where(here[:, None, None], outputs + mean[:, None], outputs)"))
 MEAN_ABLATED.edit(
-    "the mean is subtracted, not put in its place", "The mean stays, and what differs between the prompts goes. You keep the other part.", (CHANGED, "torch.where(here[:, None, None], outputs - mean[:, None], outputs)")
+    "only the first prompt is changed",
+    "The head is replaced in every prompt.",
+    (CHANGED, "torch.cat([torch.where(here[:, None, None], mean[:, None], outputs)[:1], outputs[1:]])"),
 )
-MEAN_ABLATED.edit("heads are counted from 1", "`head` is an index, and head 0 is the first.", ("outputs[:, head]", "outputs[:, head - 1]"), ("== head", "== (head - 1) % outputs.shape[1]"))
+MEAN_ABLATED.edit(
+    "the mean is added, not put in its place",
+    "The head's own output is gone afterwards.",
+    (CHANGED, "torch.where(here[:, None, None], outputs + mean[:, None], outputs)"),
+)
+MEAN_ABLATED.edit(
+    "the mean is subtracted, not put in its place",
+    "The mean stays, and what differs between the prompts goes. You keep the other part.",
+    (CHANGED, "torch.where(here[:, None, None], outputs - mean[:, None], outputs)"),
+)
+MEAN_ABLATED.edit(
+    "heads are counted from 1",
+    "`head` is an index, and head 0 is the first.",
+    ("outputs[:, head]", "outputs[:, head - 1]"),
+    ("== head", "== (head - 1) % outputs.shape[1]"),
+)
 MEAN_ABLATED.edit(
     "the head is replaced by the mean of the head before it",
     "`head` is an index, and head 0 is the first.",
     ("outputs[:, head]", "outputs[:, head - 1]"),
 )
-MEAN_ABLATED.edit("nothing is replaced", "The result is that of all heads. Do you use what you have changed?", (CHANGED, "outputs"))
+MEAN_ABLATED.edit(
+    "nothing is replaced", "The result is that of all heads. Do you use what you have changed?", (CHANGED, "outputs")
+)
 MERGE = "W^O takes, at each position, the numbers of head 0, then those of head 1, and so on. Which axis must be next to the head's numbers?"
 MEAN_ABLATED.edit(
     "the heads are merged without a transpose",
@@ -123,10 +160,16 @@ MEAN_ABLATED.edit(
     "Return attention's output. What does W^O do with the heads' numbers?",
     (OUT, "joined"),
 )
-MEAN_ABLATED.edit("W^O is not transposed", "torch computes x W^T. Each row of `w_o` makes one number of the output.", (OUT, "joined @ w_o"))
+MEAN_ABLATED.edit(
+    "W^O is not transposed",
+    "torch computes x W^T. Each row of `w_o` makes one number of the output.",
+    (OUT, "joined @ w_o"),
+)
 MEAN_ABLATED.edit(
     "only the replaced head's part of the output is returned",
     "Attention's output is the sum of all heads' parts.",
     (CHANGED, "torch.where(here[:, None, None], mean[:, None], 0.0 * outputs)"),
 )
-MEAN_ABLATED.edit("the mean over the prompts is returned", "Return the output for each prompt.", (OUT, "(joined @ w_o.T).mean(0)"))
+MEAN_ABLATED.edit(
+    "the mean over the prompts is returned", "Return the output for each prompt.", (OUT, "(joined @ w_o.T).mean(0)")
+)

@@ -100,9 +100,7 @@ PATCHED.edit(
     (HERE, "number == layer + 1"),
     (PUT, "x[position] = donor[number, position]"),
 )
-PATCHED.edit(
-    "the donor's state is one layer too early", ZERO, (PUT, "x[position] = donor[layer - 1, position]")
-)
+PATCHED.edit("the donor's state is one layer too early", ZERO, (PUT, "x[position] = donor[layer - 1, position]"))
 PATCHED.edit(
     "the donor's state is the last one, whatever the layer",
     "Take the donor's state after the same layer.",
@@ -115,13 +113,16 @@ PATCHED.edit(
 )
 ONE = "Only the state at `position` is replaced. What should the others be?"
 PATCHED.edit("all positions are replaced", ONE, (PUT, "x[:] = donor[layer]"))
-PATCHED.edit("all positions up to this one are replaced", ONE, (PUT, "x[: position + 1] = donor[layer, : position + 1]"))
+PATCHED.edit(
+    "all positions up to this one are replaced", ONE, (PUT, "x[: position + 1] = donor[layer, : position + 1]")
+)
 PATCHED.edit("all positions from this one on are replaced", ONE, (PUT, "x[position:] = donor[layer, position:]"))
-PATCHED.edit("all other positions are replaced", ONE, (PUT, "x = torch.where((torch.arange(len(x)) == position)[:, None], x, donor[layer])"))
 PLACE = "Positions are counted from 0, so `position` is an index as it is."
 PATCHED.edit("positions are counted from 1", PLACE, (PUT, "x[position - 1] = donor[layer, position - 1]"))
 PATCHED.edit(
-    "the position before is replaced by the donor's state at this one", PLACE, (PUT, "x[position - 1] = donor[layer, position]")
+    "the position before is replaced by the donor's state at this one",
+    PLACE,
+    (PUT, "x[position - 1] = donor[layer, position]"),
 )
 PATCHED.edit(
     "the donor's state is taken from the last position",
@@ -129,7 +130,9 @@ PATCHED.edit(
     (PUT, "x[position] = donor[layer, -1]"),
 )
 PATCHED.edit(
-    "the last position is replaced, whatever the position", "Which state does `position` name?", (PUT, "x[-1] = donor[layer, -1]")
+    "the last position is replaced, whatever the position",
+    "Which state does `position` name?",
+    (PUT, "x[-1] = donor[layer, -1]"),
 )
 PATCHED.edit(
     "only the first number of the state is replaced",
@@ -147,10 +150,17 @@ PATCHED.edit(
     (PUT, "x[position] += donor[layer, position]"),
 )
 PATCHED.edit(
-    "the mean of both states is put in", "The new state is the donor's alone.", (PUT, "x[position] = (x[position] + donor[layer, position]) / 2")
+    "the mean of both states is put in",
+    "The new state is the donor's alone.",
+    (PUT, "x[position] = (x[position] + donor[layer, position]) / 2"),
 )
 ONCE = "The patch happens once. Layers after it may change this position again, as they do in every run."
-PATCHED.edit("the state is replaced after every layer", ONCE, (HERE, "number >= 1"), (PUT, "x[position] = donor[number, position]"))
+PATCHED.edit(
+    "the state is replaced after every layer",
+    ONCE,
+    (HERE, "number >= 1"),
+    (PUT, "x[position] = donor[number, position]"),
+)
 PATCHED.edit(
     "the state is replaced after this layer and after all later ones",
     ONCE,
@@ -171,7 +181,11 @@ PATCHED.edit(
     "The patched state is one *after* `layer`. Which layers are left?",
     (PUT, f"{PUT}\n            for again in layers[:layer]:\n                x = again(x)"),
 )
-PATCHED.edit("the remaining layers are skipped, except for the last one", REST, (RUN, "        if layer < number < len(layers):\n            continue\n        x = run(x)\n"))
+PATCHED.edit(
+    "the remaining layers are skipped, except for the last one",
+    REST,
+    (RUN, "        if layer < number < len(layers):\n            continue\n        x = run(x)\n"),
+)
 PATCHED.edit(
     "nothing is replaced",
     "The result is that of the run without a patch. Is the state that you change the one that the next layer reads?",
@@ -182,7 +196,7 @@ PATCHED.edit(
     "Each layer's result is what the next layer reads.",
     (RUN, "        run(x)\n"),
 )
-ROLES = "The run begins at `start`, and `donor` gives it one state. What is left of `start` in your result?"
+ROLES = "The run begins at `start`, and `donor` gives it the state at one position. In yours, which positions are still those of `start`?"
 
 
 @PATCHED.misconception("the two runs are exchanged", ROLES)
@@ -193,9 +207,10 @@ def exchanged(layers, start, donor, layer, position):
     return patched(layers, donor[0], torch.stack(own), layer, position)
 
 
-PATCHED.edit("the result is the donor's own", ROLES, ("x = start", "x = donor[0]"))
 PATCHED.edit(
-    "the result is only the state at the last position", "Return the states of all positions.", ("return x", "return x[-1]")
+    "the result is only the state at the last position",
+    "Return the states of all positions.",
+    ("return x", "return x[-1]"),
 )
 PATCHED.edit(
     "the result is only the state at the patched position",

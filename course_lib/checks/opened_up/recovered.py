@@ -65,12 +65,17 @@ RECOVERED.edit(
     (RATIO, "(gained / whole).mean(1)"),
 )
 RECOVERED.edit(
-    "the median of the pairs' ratios is taken", "Average both differences first, and divide then.", (RATIO, "(gained / whole).median(1).values")
+    "the median of the pairs' ratios is taken",
+    "Average both differences first, and divide then.",
+    (RATIO, "(gained / whole).median(1).values"),
 )
 RECOVERED.edit("it is the share that is still missing", ZERO, (GAINED, "top - between"))
 RECOVERED.edit("it is the inverse of the share", ZERO, (RATIO, "whole.mean() / gained.mean(1)"))
-RECOVERED.edit("the clean and the corrupted run are exchanged in the denominator", ZERO, (WHOLE, "bottom - top"))
-RECOVERED.edit("the patched and the corrupted run are exchanged in the numerator", ZERO, (GAINED, "bottom - between"))
+RECOVERED.edit(
+    "the sign is wrong",
+    f"Two runs are exchanged in the numerator or in the denominator. {ZERO}",
+    (WHOLE, "bottom - top"),
+)
 RECOVERED.edit("the clean run's value is subtracted, not the corrupted run's", ZERO, (GAINED, "between - top"))
 SCALE = "A gain of 3 is much if the two runs are 3 apart, and little if they are 30 apart. Divide by their distance."
 RECOVERED.edit("nothing is divided", SCALE, (RATIO, "gained.mean(1)"))
@@ -90,7 +95,12 @@ RECOVERED.edit(
 )
 SIGN = "A patch may move the answer the wrong way. Then its effect is negative, and pairs may cancel."
 RECOVERED.edit("the sign of each gain is lost", SIGN, (GAINED, "(between - bottom).abs()"))
-RECOVERED.edit("the sign of each gain and each distance is lost", SIGN, (GAINED, "(between - bottom).abs()"), (WHOLE, "(top - bottom).abs()"))
+RECOVERED.edit(
+    "the sign of each gain and each distance is lost",
+    SIGN,
+    (GAINED, "(between - bottom).abs()"),
+    (WHOLE, "(top - bottom).abs()"),
+)
 RECOVERED.edit("the sign of each distance is lost", SIGN, (WHOLE, "(top - bottom).abs()"))
 RECOVERED.edit("the sign of the result is lost", SIGN, (RATIO, "(gained.mean(1) / whole.mean()).abs()"))
 LIMITS = "An effect below 0 or above 1 is a finding. Don't cut it off."
@@ -119,24 +129,37 @@ RECOVERED.edit(
     ("corrupted[:, 0] - corrupted[:, 1]", "corrupted[:, 0] + corrupted[:, 1]"),
     ("patched[:, :, 0] - patched[:, :, 1]", "patched[:, :, 0] + patched[:, :, 1]"),
 )
-for soft, name in (("softmax", "probabilities are compared, not logits"),):
-    RECOVERED.edit(
-        name,
-        "Logits are what the model adds up. A probability hardly changes near 0 and 1. Use the logits as they are.",
-        ("clean[:, 0] - clean[:, 1]", "clean.softmax(-1)[:, 0]"),
-        ("corrupted[:, 0] - corrupted[:, 1]", "corrupted.softmax(-1)[:, 0]"),
-        ("patched[:, :, 0] - patched[:, :, 1]", "patched.softmax(-1)[:, :, 0]"),
-    )
+RECOVERED.edit(
+    "probabilities are compared, not logits",
+    "Logits are what the model adds up. A probability hardly changes near 0 and 1. Use the logits as they are.",
+    ("clean[:, 0] - clean[:, 1]", "clean.softmax(-1)[:, 0]"),
+    ("corrupted[:, 0] - corrupted[:, 1]", "corrupted.softmax(-1)[:, 0]"),
+    ("patched[:, :, 0] - patched[:, :, 1]", "patched.softmax(-1)[:, :, 0]"),
+)
 AXIS = "Each place gets one number, over all pairs. Along which axis of `patched` are the pairs?"
 RECOVERED.edit("the mean is taken over the places, not over the pairs", AXIS, ("gained.mean(1)", "gained.mean(0)"))
 RECOVERED.edit("one number is computed for all places", AXIS, ("gained.mean(1)", "gained.mean()"))
-RECOVERED.edit("each pair has a number of its own", "Average over the pairs, before you divide.", (RATIO, "gained / whole"))
+RECOVERED.edit(
+    "each pair has a number of its own", "Average over the pairs, before you divide.", (RATIO, "gained / whole")
+)
 RECOVERED.edit(
     "each pair's gain is divided by the mean distance, and nothing is averaged",
     "Average over the pairs, before you divide.",
     (RATIO, "gained / whole.mean()"),
 )
-RECOVERED.edit("the sum of the gains is divided by the mean distance", "Take the mean of both, or the sum of both.", ("gained.mean(1)", "gained.sum(1)"))
-RECOVERED.edit("the mean gain is divided by the sum of the distances", "Take the mean of both, or the sum of both.", ("whole.mean()", "whole.sum()"))
+RECOVERED.edit(
+    "the sum of the gains is divided by the mean distance",
+    "Take the mean of both, or the sum of both.",
+    ("gained.mean(1)", "gained.sum(1)"),
+)
+RECOVERED.edit(
+    "the mean gain is divided by the sum of the distances",
+    "Take the mean of both, or the sum of both.",
+    ("whole.mean()", "whole.sum()"),
+)
 RECOVERED.edit("only the first pair is used", "Use all pairs.", (RATIO, "gained[:, 0] / whole[0]"))
-RECOVERED.edit("these are percent", "Return a share. 1 means that all of the answer is back.", (RATIO, "100 * gained.mean(1) / whole.mean()"))
+RECOVERED.edit(
+    "these are percent",
+    "Return a share. 1 means that all of the answer is back.",
+    (RATIO, "100 * gained.mean(1) / whole.mean()"),
+)
