@@ -50,14 +50,19 @@ def drive(answer, words, labels, seed):
     rare = [f"word {number}" for number in range(100)]
     frequent = ["often"] * 90 + ["seldom"] * 10
     share = sum(Counter(answer(list(rare), list(frequent), number))["often"] for number in seeds[:10]) / 1000
+    apart = any(len(one) > 1 for found in many for one in groups(found))
     return told(
         "a label for each word",
         "one label, wherever it occurs"
         if all(len(set(zip(words, found, strict=True))) == len(set(words)) for found in many)
         else "several labels",
-        "may get different ones" if any(len(one) > 1 for found in many for one in groups(found)) else "stay together",
+        "may get different ones"
+        if apart
+        else "get the one label that all words get"
+        if all(len(set(found)) == 1 for found in many)
+        else "stay together",
         "always" if all(kept) else "sometimes" if any(kept) else "never",
-        "stay frequent" if share > 0.8 else "become rarer",
+        "not compared" if not apart else "stay frequent" if share > 0.8 else "become rarer",
         "the same" if again == many else "not the same",
         "the same" if all(found == many[0] for found in many) else "not the same",
     )
@@ -139,17 +144,12 @@ CONTROL_LABELS.edit(
 )
 CONTROL_LABELS.edit(
     "every word gets the same label",
-    "A control with one label is easier than the task. Each word draws for itself.",
+    "A control with one label is no task. Each word draws for itself. Does your generator begin again for each word?",
     (DRAWN, "labels[seed % len(labels)]"),
 )
 SEED = "The same seed must give the same control, and another seed another one. `random.Random(seed)` makes a generator of your own."
 CONTROL_LABELS.edit("the seed isn't used", SEED, ("random.Random(seed)", "random.Random()"))
 CONTROL_LABELS.edit("the seed is always the same", SEED, ("random.Random(seed)", "random.Random(0)"))
-CONTROL_LABELS.edit(
-    "the generator begins again for each word, so that all get the same label",
-    "Make the generator once, before the loop.",
-    (DRAWN, "random.Random(seed).choice(labels)"),
-)
 LIST = "Return a list with a label for each entry of `words`, in their order."
 CONTROL_LABELS.edit("there is one label for each different word", LIST, (RESULT, "[new[word] for word in new]"))
 CONTROL_LABELS.edit("a dict is returned", LIST, (RESULT, "new"))

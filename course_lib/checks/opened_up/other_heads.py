@@ -42,24 +42,25 @@ def drive(answer, chosen, heads, seed):
         return None
     if pairs(first) is None:
         return told("something other than a list of pairs")
-    seeds = range(seed, seed + 60 * 1009, 1009)  # far apart, since an answer may add something to its seed
+    seeds = range(seed, seed + 150 * 1009, 1009)  # far apart, since an answer may add something to its seed
     many, again = ([pairs(answer(list(chosen), heads, number)) for number in seeds] for _ in range(2))
     in_layers = Counter(layer for layer, _ in chosen)
     layers = [Counter(layer for layer, _ in found) for found in many]
     there = {(layer, head) for layer in in_layers for head in range(heads)}
     come = {one for found in many for one in found}
+    same = all(one == in_layers for one in layers)
     return told(
         "a list of pairs",
         "as many as chosen" if all(len(found) == len(chosen) for found in many) else "not as many",
         "the same, each as often"
-        if all(one == in_layers for one in layers)
+        if same
         else "the same, not each as often"
         if all(set(one) <= set(in_layers) for one in layers)
         else "not the same",
         "all" if come == set(chosen) else some(come & set(chosen)),
         some(any(len(set(found)) < len(found) for found in many)),
         some(any(not 0 <= head < heads for _, head in come)),
-        some(there - set(chosen) - come),
+        some(there - set(chosen) - come) if same else "not compared",
         "the same" if again == many else "not the same",
         "the same" if all(found == many[0] for found in many) else "not the same",
     )
@@ -125,7 +126,7 @@ OTHER_HEADS.edit(
     LAYERS,
     (
         RESULT,
-        "return draw.sample([(layer, head) for layer in range(max(chosen)[0] + 2) for head in range(heads)"
+        "return draw.sample([(layer, head) for layer in range(max(chosen)[0] + 1) for head in range(heads)"
         " if (layer, head) not in chosen], len(chosen))",
     ),
 )
