@@ -612,8 +612,8 @@ def both_step_by_step(run, heads):
     return rows
 
 
-@wrong("carried_and_needed", "the clean run's value is the divisor")
-def both_of_the_clean_value(run, heads):
+@wrong("carried_and_needed", "the value with all heads is the divisor")
+def both_of_the_value_with_all_heads(run, heads):
     every = set(range(heads))
     top = run(every)
     return [[(run({head}) - run(set())) / top, (top - run(every - {head})) / top] for head in range(heads)]

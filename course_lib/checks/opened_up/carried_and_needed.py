@@ -8,10 +8,10 @@ from course_lib.checks.engine import Case, Exercise
 def drive(answer, weights, joint, ceiling, floor):
     """Makes the runs. Each head adds its weight, heads 0 and 1 together add more, and a ceiling ends the sum."""
 
-    def run(from_clean):
-        if isinstance(from_clean, int | float):
-            raise TypeError(f"run takes a set or a list of heads, but it got {from_clean}")
-        heads = set(map(int, from_clean))
+    def run(kept):
+        if isinstance(kept, int | float):
+            raise TypeError(f"run takes a set or a list of heads, but it got {kept}")
+        heads = set(map(int, kept))
         if not heads <= set(range(len(weights))):
             raise ValueError(f"the heads are 0 to {len(weights) - 1}, but run got {sorted(heads)}")
         added = sum(weights[head] for head in heads) + joint * ({0, 1} <= heads)
@@ -36,7 +36,7 @@ def carried_and_needed_cases(generator: torch.Generator) -> list[Case]:
         ("a head that works against the answer", given([5.0, -2.0, 1.0], 0.0, 99.0, lowest)),
         ("four heads, a ceiling", given([4.0, *draw(3)], 0.0, 4.5, lowest)),
         ("four heads, two of which help each other", given(draw(4), 2.5, 99.0, lowest)),
-        ("a corrupted run above 0", given(draw(3), 1.0, 99.0, 1.5)),
+        ("a value above 0 without any head", given(draw(3), 1.0, 99.0, 1.5)),
         ("a single head", given([3.0], 0.0, 99.0, lowest)),
         ("six heads", given(draw(6), 1.5, 6.0, lowest)),
     ]
@@ -45,15 +45,15 @@ def carried_and_needed_cases(generator: torch.Generator) -> list[Case]:
 
 def carried_and_needed(run, heads):
     everything = set(range(heads))
-    clean = run(everything)
-    corrupted = run(set())
-    whole = clean - corrupted
+    full = run(everything)
+    empty = run(set())
+    whole = full - empty
     rows = []
     for head in range(heads):
         alone = run({head})
         without = run(everything - {head})
-        carried = (alone - corrupted) / whole
-        needed = (clean - without) / whole
+        carried = (alone - empty) / whole
+        needed = (full - without) / whole
         rows.append([carried, needed])
     return torch.tensor(rows)
 
@@ -70,25 +70,25 @@ CARRIED_AND_NEEDED = Exercise(
 ALONE, WITHOUT, CARRIED, NEEDED, ROW, TABLE = (
     "run({head})",
     "run(everything - {head})",
-    "(alone - corrupted) / whole",
-    "(clean - without) / whole",
+    "(alone - empty) / whole",
+    "(full - without) / whole",
     "[carried, needed]",
     "torch.tensor(rows)",
 )
-CONTROL = "Need can't be computed from what a head carries. It takes a run of its own, in which all heads but this one come from the clean run."
+CONTROL = "Need can't be computed from what a head carries. It takes a run of its own, with all heads but this one."
 CARRIED_AND_NEEDED.edit("a head is needed for what the others don't carry alone", CONTROL, (NEEDED, "1 - carried"))
 CARRIED_AND_NEEDED.edit("a head is needed as much as it carries", CONTROL, (NEEDED, "carried"))
 LEFT = "A head that nobody needs should get a 0. Which number do you get if the answer is as good without it?"
 CARRIED_AND_NEEDED.edit(
     "it is the share that is left without the head, not the share that is lost",
     LEFT,
-    (NEEDED, "(without - corrupted) / whole"),
+    (NEEDED, "(without - empty) / whole"),
 )
-CARRIED_AND_NEEDED.edit("the sign of what is needed is wrong", LEFT, (NEEDED, "(without - clean) / whole"))
+CARRIED_AND_NEEDED.edit("the sign of what is needed is wrong", LEFT, (NEEDED, "(without - full) / whole"))
 CARRIED_AND_NEEDED.edit(
     "the sign of what is carried is wrong",
-    "A head that brings the answer back should get a number above 0.",
-    (CARRIED, "(corrupted - alone) / whole"),
+    "A head that helps should get a number above 0.",
+    (CARRIED, "(empty - alone) / whole"),
 )
 CARRIED_AND_NEEDED.edit(
     "carried and needed are exchanged",
@@ -98,20 +98,20 @@ CARRIED_AND_NEEDED.edit(
 CARRIED_AND_NEEDED.edit(
     "it is what the head still lacks, not what it carries",
     "Compare the head alone with *no* head, not with all of them.",
-    (CARRIED, "(clean - alone) / whole"),
+    (CARRIED, "(full - alone) / whole"),
 )
-SETS = "`run` takes the heads that come from the *clean* run. All others come from the corrupted run."
+SETS = "`run` takes the heads that are *kept*. What does it give for no head, and for all of them?"
 CARRIED_AND_NEEDED.edit(
-    "the heads that come from the clean run and the others are exchanged",
+    "the heads that are kept and those that are replaced are exchanged",
     SETS,
     (f"alone = {ALONE}", "alone = run(everything - {head})"),
     (f"without = {WITHOUT}", "without = run({head})"),
 )
 CARRIED_AND_NEEDED.edit(
-    "the clean and the corrupted run are exchanged",
+    "all heads and no head are exchanged",
     SETS,
-    ("clean = run(everything)", "clean = run(set())"),
-    ("corrupted = run(set())", "corrupted = run(everything)"),
+    ("full = run(everything)", "full = run(set())"),
+    ("empty = run(set())", "empty = run(everything)"),
 )
 CARRIED_AND_NEEDED.edit(
     "the head before is measured",
@@ -120,10 +120,10 @@ CARRIED_AND_NEEDED.edit(
     (WITHOUT, "run(everything - {(head - 1) % heads})"),
 )
 ONE = "Each head is measured by itself. Begin again with no head, or with all of them."
-CARRIED_AND_NEEDED.edit("all heads up to this one come from the clean run", ONE, (ALONE, "run(set(range(head + 1)))"))
+CARRIED_AND_NEEDED.edit("all heads up to this one are kept", ONE, (ALONE, "run(set(range(head + 1)))"))
 CARRIED_AND_NEEDED.edit("the heads that were taken away stay away", ONE, (WITHOUT, "run(set(range(head + 1, heads)))"))
 CARRIED_AND_NEEDED.edit(
-    "all heads up to this one come from the clean run, and those taken away stay away",
+    "all heads up to this one are kept, and those taken away stay away",
     ONE,
     (ALONE, "run(set(range(head + 1)))"),
     (WITHOUT, "run(set(range(head + 1, heads)))"),
@@ -133,11 +133,11 @@ CARRIED_AND_NEEDED.edit(
     ONE,
     (CARRIED, "(run(set(range(head + 1))) - run(set(range(head)))) / whole"),
 )
-SCALE = "Divide by the distance between the clean and the corrupted run. Then 1 means the whole of it."
-CARRIED_AND_NEEDED.edit("nothing is divided", SCALE, (CARRIED, "alone - corrupted"), (NEEDED, "clean - without"))
-CARRIED_AND_NEEDED.edit("the clean run's value is the divisor", SCALE, ("whole = clean - corrupted", "whole = clean"))
-CARRIED_AND_NEEDED.edit("what is needed isn't divided", SCALE, (NEEDED, "clean - without"))
-CARRIED_AND_NEEDED.edit("what is carried isn't divided", SCALE, (CARRIED, "alone - corrupted"))
+SCALE = "Divide by the distance between all heads and no head. Then 1 means the whole of it."
+CARRIED_AND_NEEDED.edit("nothing is divided", SCALE, (CARRIED, "alone - empty"), (NEEDED, "full - without"))
+CARRIED_AND_NEEDED.edit("the value with all heads is the divisor", SCALE, ("whole = full - empty", "whole = full"))
+CARRIED_AND_NEEDED.edit("what is needed isn't divided", SCALE, (NEEDED, "full - without"))
+CARRIED_AND_NEEDED.edit("what is carried isn't divided", SCALE, (CARRIED, "alone - empty"))
 CARRIED_AND_NEEDED.edit(
     "the corrupted run's value isn't subtracted",
     "A run without any head is the zero of the scale.",
@@ -147,8 +147,8 @@ CARRIED_AND_NEEDED.edit("the values of the runs are returned", SCALE, (CARRIED, 
 CARRIED_AND_NEEDED.edit(
     "the signs are lost",
     "A head may work against the answer. Then its number is below 0.",
-    (CARRIED, "abs(alone - corrupted) / whole"),
-    (NEEDED, "abs(clean - without) / whole"),
+    (CARRIED, "abs(alone - empty) / whole"),
+    (NEEDED, "abs(full - without) / whole"),
 )
 CARRIED_AND_NEEDED.edit(
     "the numbers are cut off at 0 and 1",
