@@ -139,7 +139,7 @@ CARRIED_AND_NEEDED.edit("the value with all heads is the divisor", SCALE, ("whol
 CARRIED_AND_NEEDED.edit("what is needed isn't divided", SCALE, (NEEDED, "full - without"))
 CARRIED_AND_NEEDED.edit("what is carried isn't divided", SCALE, (CARRIED, "alone - empty"))
 CARRIED_AND_NEEDED.edit(
-    "the corrupted run's value isn't subtracted",
+    "the value without any head isn't subtracted",
     "A run without any head is the zero of the scale.",
     (CARRIED, "alone / whole"),
 )
