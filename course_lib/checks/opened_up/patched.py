@@ -5,7 +5,7 @@ import torch
 from course_lib.checks.engine import Case, Exercise
 
 
-def drive(answer, weights, start, donor, layer, position):
+def drive(answer, inside_the_layers, start, donor, layer, position):
     """Makes the layers. Each adds up the rows from the first to its own; weights of 1 alone change nothing else."""
 
     def made(weight):
@@ -17,7 +17,7 @@ def drive(answer, weights, start, donor, layer, position):
 
         return run
 
-    return answer([made(weight) for weight in weights], start, donor, layer, position)
+    return answer([made(weight) for weight in inside_the_layers], start, donor, layer, position)
 
 
 def patched_cases(generator: torch.Generator) -> list[Case]:
@@ -33,7 +33,7 @@ def patched_cases(generator: torch.Generator) -> list[Case]:
     def given(weights: list[torch.Tensor], start: torch.Tensor, other: torch.Tensor) -> dict:
         states = [other]
         drive(lambda layers, *_: [states.append(run(states[-1])) for run in layers], weights, None, None, 0, 0)
-        return {"weights": weights, "start": start, "donor": torch.stack(states)}
+        return {"inside_the_layers": weights, "start": start, "donor": torch.stack(states)}
 
     by_hand = given([torch.ones(1, 1)] * 2, torch.tensor([[1.0], [2.0]]), torch.tensor([[4.0], [5.0]]))
     first_off, last_off = runs(3, 3, 2, (1,)), runs(3, 3, 2, (3,))
