@@ -453,7 +453,7 @@ def other_heads_from_anywhere(chosen, heads, seed):
     return random.Random(seed).sample(rest, len(chosen)) if len(rest) >= len(chosen) else rest
 
 
-@wrong("other_heads", "only the numbers of the heads are returned")
+@wrong("other_heads", "it returns something else, not a list of pairs")
 def other_heads_by_number(chosen, heads, seed):
     generator = random.Random(seed)
     return [head for _, head in other_heads_shuffled(chosen, heads, generator.random())]
@@ -551,7 +551,7 @@ def labels_drawn_for_each(words, labels, seed):
     return [labels[generator.integers(len(labels))] for _ in words]
 
 
-@wrong("control_labels", "a dict is returned")
+@wrong("control_labels", "it returns a dict, not a list")
 def labels_as_a_table(words, labels, seed):
     generator = random.Random(seed)
     return {word: generator.choice(labels) for word in dict.fromkeys(words)}

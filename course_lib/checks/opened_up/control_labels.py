@@ -152,10 +152,15 @@ CONTROL_LABELS.edit("the seed isn't used", SEED, ("random.Random(seed)", "random
 CONTROL_LABELS.edit("the seed is always the same", SEED, ("random.Random(seed)", "random.Random(0)"))
 LIST = "Return a list with a label for each entry of `words`, in their order."
 CONTROL_LABELS.edit("there is one label for each different word", LIST, (RESULT, "[new[word] for word in new]"))
-CONTROL_LABELS.edit("a dict is returned", LIST, (RESULT, "new"))
+CONTROL_LABELS.edit("it returns a dict, not a list", LIST, (RESULT, "new"))
 CONTROL_LABELS.edit(
-    "numbers are returned, not labels",
+    "it returns numbers, not labels",
     "The new labels are the old ones, drawn from `labels`.",
     (DRAWN, "draw.randrange(len(set(labels)))"),
 )
-CONTROL_LABELS.edit("words and labels are returned in pairs", LIST, (RESULT, "[(word, new[word]) for word in words]"))
+CONTROL_LABELS.edit(
+    "it returns other things, not labels",
+    f"{LIST} A pair of a word and a label is not a label.",
+    (RESULT, "[(word, new[word]) for word in words]"),
+)
+CONTROL_LABELS.edit("it returns something else, not a list", LIST, (RESULT, "iter([new[word] for word in words])"))

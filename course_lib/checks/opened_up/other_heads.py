@@ -164,7 +164,11 @@ OTHER_HEADS.edit("the seed isn't used", SEED, ("random.Random(seed)", "random.Ra
 OTHER_HEADS.edit("every seed gives the same heads", SEED, ("random.Random(seed)", "random.Random(0)"))
 PAIRS = "Return a list of pairs (layer, head)."
 OTHER_HEADS.edit("layer and head are exchanged in the pairs", PAIRS, ("[(layer, head) for", "[(head, layer) for"))
-OTHER_HEADS.edit("only the numbers of the heads are returned", PAIRS, (RESULT, "return [head for _, head in found]"))
+OTHER_HEADS.edit(
+    "it returns something else, not a list of pairs",
+    f"{PAIRS} The numbers of the heads alone don't say in which layers they are.",
+    (RESULT, "return [head for _, head in found]"),
+)
 OTHER_HEADS.edit(
     "the chosen heads are returned together with the others", CHOSEN, (RESULT, "return list(chosen) + found")
 )
