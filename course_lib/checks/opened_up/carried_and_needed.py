@@ -63,7 +63,7 @@ CARRIED_AND_NEEDED = Exercise(
     "opened_up",
     carried_and_needed_cases,
     carried_and_needed,
-    'lesson 13; glossary.show("head pruning")',
+    'lesson 13, "Is it needed?"; glossary.show("activation patching"); glossary.show("head pruning")',
     drive,
 )
 

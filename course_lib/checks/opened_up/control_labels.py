@@ -117,7 +117,7 @@ CONTROL_LABELS = Exercise(
     "opened_up",
     control_labels_cases,
     control_labels,
-    "lesson 13",
+    'lesson 13, "Readable, or used?"; glossary.show("probe")',
     drive,
 )
 

@@ -40,7 +40,7 @@ INDUCTION_SCORE = Exercise(
     "opened_up",
     induction_score_cases,
     induction_score,
-    'lesson 13; glossary.show("induction head")',
+    'lesson 13, "Induction heads, for real"; glossary.show("induction head")',
 )
 
 QUERY, KEY, FOUND, MEAN = "torch.arange(n, 2 * n)", "query - n + 1", "weights[:, query, key]", "found.mean(-1)"

@@ -51,7 +51,7 @@ LENS = Exercise(
     "opened_up",
     lens_cases,
     lens,
-    'lesson 13; glossary.show("RMSNorm"); glossary.show("logits")',
+    'lesson 13, "Looking without moving"; glossary.show("logit lens")',
 )
 
 COMMON, SQUARE, ROOT, SCALED, OUT = (

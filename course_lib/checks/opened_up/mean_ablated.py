@@ -50,7 +50,7 @@ MEAN_ABLATED = Exercise(
     "opened_up",
     mean_ablated_cases,
     mean_ablated,
-    'lesson 13; glossary.show("head pruning"); glossary.show("multi-head attention")',
+    'lesson 13, "Is it needed?"; glossary.show("head pruning")',
 )
 
 MEAN, CHANGED, JOINED, OUT = (

@@ -103,7 +103,7 @@ OTHER_HEADS = Exercise(
     "opened_up",
     other_heads_cases,
     other_heads,
-    'lesson 13; glossary.show("induction head"); glossary.show("head pruning")',
+    'lesson 13, "Induction heads, for real"; glossary.show("induction head"); glossary.show("head pruning")',
     drive,
 )
 

@@ -73,7 +73,7 @@ PATCHED = Exercise(
     "opened_up",
     patched_cases,
     patched,
-    'lesson 13; glossary.show("residual connection")',
+    'lesson 13, "Move a state"; glossary.show("activation patching")',
     drive,
     tensor=True,
 )

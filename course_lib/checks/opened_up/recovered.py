@@ -54,7 +54,7 @@ RECOVERED = Exercise(
     "opened_up",
     recovered_cases,
     recovered,
-    'lesson 13; glossary.show("logits")',
+    'lesson 13, "Move a state"; glossary.show("activation patching"); glossary.show("logits")',
 )
 
 RATIO, GAINED, WHOLE = "gained.mean(1) / whole.mean()", "between - bottom", "top - bottom"
