@@ -7,7 +7,7 @@ from course_lib.widgets.a_model_that_writes import LONGEST, ROOM
 from course_lib.widgets.drawing import most_probable, svg
 
 ORANGE, GREY = "#d55e00", "#999"
-WIDE, TALL, LEFT = 74, 16, 34  # pixels of a square, and of the layers' numbers beside the squares
+WIDE, TALL, LEFT = 64, 17, 30  # pixels of a square, and of the layers' numbers beside the squares
 VISIBLE = str.maketrans({" ": "·", "\n": "↵", "\t": "⇥"})
 
 
@@ -46,7 +46,7 @@ def patch_frame(
     drawn = f'<path d="{lines}" fill="none" stroke="{GREY}"/>'
     drawn += f'<rect x="{LEFT + place * WIDE}" y="{at}" width="{WIDE}" height="{TALL}" fill="{ORANGE}"/>'
     numbers = "".join(f'<tspan x="{LEFT - 8}" dy="{TALL}">{number}</tspan>' for number in reversed(layers))
-    drawn += f'<text y="-3" text-anchor="end" font-size="12">{numbers}</text>'
+    drawn += f'<text y="-3" text-anchor="end" font-size="13">{numbers}</text>'
     for column, token in enumerate(prompt):
         middle = LEFT + column * WIDE + WIDE / 2
         drawn += f'<text x="{middle:.0f}" y="{low + 18}" text-anchor="middle">{html.escape(token.strip())}</text>'
