@@ -408,6 +408,12 @@ def lens_by_the_norm_of_torch(states, gain, output, centred):
     return (x / (x.norm(dim=-1, keepdim=True) + 1e-5) * gain) @ output.T
 
 
+@wrong("lens", "the states get the length 1")
+def lens_by_normalize(states, gain, output, centred):
+    x = states - states.mean(0) if centred else states
+    return F.normalize(x, dim=-1) * gain @ output.T
+
+
 # ---- other_heads ----
 
 

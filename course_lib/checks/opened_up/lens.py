@@ -85,11 +85,11 @@ LENS.edit(
     (SQUARE, "x.var(-1, keepdim=True, correction=0)"),
     (ROOT, "(x - x.mean(-1, keepdim=True)) / (square + 1e-5).sqrt()"),
 )
-LENS.edit(
-    "the states get the length 1",
-    "The *mean* of the squares becomes 1, not their sum.",
-    (SQUARE, "x.square().sum(-1, keepdim=True)"),
-)
+SUM = "x.square().sum(-1, keepdim=True)"
+LENGTH = "the states get the length 1", "The *mean* of the squares becomes 1, not their sum."
+LENS.edit(*LENGTH, (SQUARE, SUM))
+LENS.edit(*LENGTH, (SQUARE, SUM), (ROOT, "x / (square.sqrt() + 1e-5)"))
+LENS.edit(*LENGTH, (SQUARE, SUM), (ROOT, "x / square.sqrt().clamp(min=1e-12)"))
 LENS.edit("the root is missing", "Divide by the *root* of the mean square.", (ROOT, "x / (square + 1e-5)"))
 OWN = "Each state has a size of its own. Over which axis do you take the mean of the squares?"
 LENS.edit("the mean of the squares is taken over the prompts", OWN, (SQUARE, "x.square().mean(0, keepdim=True)"))

@@ -59,7 +59,7 @@ MEAN, CHANGED, JOINED, OUT = (
     "changed.transpose(1, 2).flatten(2)",
     "joined @ w_o.T",
 )
-OVER = "The mean is one over the *prompts*. What a head does at each position on average should stay."
+OVER = "Average over the *prompts*. What a head does at each position on average should stay."
 MEAN_ABLATED.edit(
     "the mean is taken over the positions, too", OVER, (MEAN, "own.mean((0, 1), keepdim=True).expand_as(own)")
 )
