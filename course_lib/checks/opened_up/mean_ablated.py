@@ -91,7 +91,7 @@ MEAN_ABLATED.edit(
 )
 MEAN_ABLATED.edit(
     "each prompt gets the mean of the other prompts",
-    "The mean is one over all prompts, this one included. So all prompts get the same.",
+    "Average over all prompts, this one included. So all prompts get the same.",
     (MEAN, "(own.sum(0) - own) / max(len(own) - 1, 1)"),
 )
 MEAN_ABLATED.edit("every prompt gets the first prompt's output", "Take the mean over all prompts.", (MEAN, "own[:1]"))
