@@ -38,7 +38,7 @@ def drive(answer, chosen, heads, seed):
         return "some" if wrong else "none"
 
     given, chosen = chosen, list(chosen)
-    first = answer(given, heads, seed)  # the only one that may be seen to change it
+    first = answer(given, heads, seed)  # the check compares `given` with what it was
     if first is None:
         return None
     if pairs(first) is None:
