@@ -377,6 +377,18 @@ def lens_with_a_late_mean(states, gain, output, centred):
     return logits - logits.mean(0) if centred else logits
 
 
+@wrong("lens", "ε is outside the root")
+def lens_with_a_late_epsilon(states, gain, output, centred):
+    x = states - states.mean(0) if centred else states
+    return F.linear(x / (x.pow(2).mean(-1, keepdim=True) ** 0.5 + 0.00001) * gain, output)
+
+
+@wrong("lens", "ε isn't 0.00001")
+def lens_with_another_epsilon(states, gain, output, centred):
+    x = states - states.mean(0) if centred else states
+    return F.linear(F.rms_norm(x, gain.shape, gain, 1e-6), output)
+
+
 @wrong("lens", "probabilities are returned, not logits")
 def lens_with_a_softmax(states, gain, output, centred):
     return lens_by_torch(states, gain, output, centred).softmax(-1)
@@ -394,6 +406,12 @@ def lens_by_the_norm_of_torch(states, gain, output, centred):
     """norm() is the root of the sum of the squares."""
     x = states - states.mean(0) if centred else states
     return (x / (x.norm(dim=-1, keepdim=True) + 1e-5) * gain) @ output.T
+
+
+@wrong("lens", "the states get the length 1")
+def lens_by_normalize(states, gain, output, centred):
+    x = states - states.mean(0) if centred else states
+    return F.normalize(x, dim=-1) * gain @ output.T
 
 
 # ---- other_heads ----
@@ -444,6 +462,17 @@ def other_heads_put_back(chosen, heads, seed):
     return [
         (layer, generator.choice([head for head in range(heads) if (layer, head) not in chosen])) for layer, _ in chosen
     ]
+
+
+@wrong("other_heads", "it changes its argument chosen in place")
+def other_heads_until_there_are_enough(chosen, heads, seed):
+    """Puts what was drawn on the list of those that may not come again."""
+    generator, found = random.Random(seed), []
+    for layer, _ in list(chosen):
+        one = layer, generator.choice([head for head in range(heads) if (layer, head) not in chosen])
+        found.append(one)
+        chosen.append(one)
+    return found
 
 
 @wrong("other_heads", "the heads come from other layers, too")
@@ -532,6 +561,16 @@ def labels_that_are_wrong(words, labels, seed):
     return [new[word] for word in words]
 
 
+@wrong("control_labels", "words keep their own label more often than chance")
+def labels_exchanged_in_part(words, labels, seed):
+    """Half of the words keep their label, and the others draw."""
+    generator, new = random.Random(seed), {}
+    for word, own in zip(words, labels):  # noqa: B905
+        if word not in new:
+            new[word] = own if generator.random() < 0.5 else generator.choice(labels)
+    return [new[word] for word in words]
+
+
 @wrong("control_labels", "frequent labels become as rare as the others")
 def labels_all_alike(words, labels, seed):
     generator, names = random.Random(seed), sorted(set(labels))
@@ -617,6 +656,13 @@ def both_of_the_value_with_all_heads(run, heads):
     every = set(range(heads))
     top = run(every)
     return [[(run({head}) - run(set())) / top, (top - run(every - {head})) / top] for head in range(heads)]
+
+
+@wrong("carried_and_needed", "what is needed is divided by `run` of all heads")
+def need_as_a_share_of_the_model(run, heads):
+    every = set(range(heads))
+    top, bottom = run(every), run(set())
+    return [[(run({head}) - bottom) / (top - bottom), 1 - run(every - {head}) / top] for head in range(heads)]
 
 
 @wrong("carried_and_needed", "it raises TypeError: run takes a set or a list of heads, but it got 0")

@@ -5,19 +5,26 @@ import torch
 from course_lib.checks.engine import Case, Exercise
 
 
-def drive(answer, weights, joint, ceiling, floor):
-    """Makes the runs. Each head adds its weight, heads 0 and 1 together add more, and a ceiling ends the sum."""
+def drive(answer, run_of_none, run_of_each_alone, run_of_all_but_each, run_of_all):
+    """Makes `run`. Any other heads that are missing cost together what each costs alone."""
+    count = len(run_of_each_alone)
 
     def run(kept):
         if isinstance(kept, int | float):
             raise TypeError(f"run takes a set or a list of heads, but it got {kept}")
         heads = set(map(int, kept))
-        if not heads <= set(range(len(weights))):
-            raise ValueError(f"the heads are 0 to {len(weights) - 1}, but run got {sorted(heads)}")
-        added = sum(weights[head] for head in heads) + joint * ({0, 1} <= heads)
-        return floor + min(added, ceiling)
+        missing = set(range(count)) - heads
+        if len(heads) + len(missing) > count:
+            raise ValueError(f"the heads are 0 to {count - 1}, but run got {sorted(heads)}")
+        if not heads:
+            return run_of_none
+        if not missing:
+            return run_of_all
+        if len(heads) == 1:
+            return run_of_each_alone[heads.pop()]
+        return run_of_all - sum(run_of_all - run_of_all_but_each[head] for head in missing)
 
-    return answer(run, len(weights))
+    return answer(run, count)
 
 
 def carried_and_needed_cases(generator: torch.Generator) -> list[Case]:
@@ -25,7 +32,19 @@ def carried_and_needed_cases(generator: torch.Generator) -> list[Case]:
         return [round(one, 3) for one in (3 * torch.rand(count, generator=generator) + 0.1).tolist()]
 
     def given(weights: list[float], joint: float = 0.0, ceiling: float = 99.0, floor: float = -2.0) -> dict:
-        return {"weights": weights, "joint": joint, "ceiling": ceiling, "floor": floor}
+        """Each head adds its weight, heads 0 and 1 together add more, and a ceiling ends the sum."""
+
+        def run(kept: set[int]) -> float:
+            added = sum(weights[head] for head in kept) + joint * (kept >= {0, 1})
+            return round(floor + min(added, ceiling), 3)
+
+        every = set(range(len(weights)))
+        return {
+            "run_of_none": run(set()),
+            "run_of_each_alone": [run({head}) for head in every],
+            "run_of_all_but_each": [run(every - {head}) for head in every],
+            "run_of_all": run(every),
+        }
 
     lowest = round(-1 - 3 * torch.rand((), generator=generator).item(), 3)
     inputs = [
@@ -84,6 +103,11 @@ CARRIED_AND_NEEDED.edit(
     LEFT,
     (NEEDED, "(without - empty) / whole"),
 )
+CARRIED_AND_NEEDED.edit(
+    "it is the share of `run` of all heads that is left without the head, not what is lost",
+    LEFT,
+    (NEEDED, "without / full"),
+)
 CARRIED_AND_NEEDED.edit("the sign of what is needed is wrong", LEFT, (NEEDED, "(without - full) / whole"))
 CARRIED_AND_NEEDED.edit(
     "the sign of what is carried is wrong",
@@ -136,6 +160,7 @@ CARRIED_AND_NEEDED.edit(
 SCALE = "Divide by the distance between all heads and no head. Then 1 means the whole of it."
 CARRIED_AND_NEEDED.edit("nothing is divided", SCALE, (CARRIED, "alone - empty"), (NEEDED, "full - without"))
 CARRIED_AND_NEEDED.edit("the value with all heads is the divisor", SCALE, ("whole = full - empty", "whole = full"))
+CARRIED_AND_NEEDED.edit("what is needed is divided by `run` of all heads", SCALE, (NEEDED, "(full - without) / full"))
 CARRIED_AND_NEEDED.edit("what is needed isn't divided", SCALE, (NEEDED, "full - without"))
 CARRIED_AND_NEEDED.edit("what is carried isn't divided", SCALE, (CARRIED, "alone - empty"))
 CARRIED_AND_NEEDED.edit(

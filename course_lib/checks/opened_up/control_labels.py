@@ -18,13 +18,14 @@ def drive(answer, words, labels, seed):
         "a word has",
         "words with the same label",
         "a word's own label comes",
+        "of 1000 words with two labels",
         "frequent labels",
         "with the same seed again",
         "with other seeds",
     )
 
     def told(returned, *others):
-        return dict(zip(names, (returned, *(others or ["not compared"] * 6)), strict=True))
+        return dict(zip(names, (returned, *(others or ["not compared"] * 7)), strict=True))
 
     first = answer(list(words), list(labels), seed)
     if first is None:
@@ -49,6 +50,9 @@ def drive(answer, words, labels, seed):
     kept = [new == own for found in many for new, own in zip(found, labels, strict=True)]
     rare = [f"word {number}" for number in range(100)]
     frequent = ["often"] * 90 + ["seldom"] * 10
+    halves = ["one", "other"] * 500
+    found = answer([f"word {number}" for number in range(1000)], list(halves), seed)
+    stay = sum(new == own for new, own in zip(found, halves, strict=True))
     share = sum(Counter(answer(list(rare), list(frequent), number))["often"] for number in seeds[:10]) / 1000
     apart = any(len(one) > 1 for found in many for one in groups(found))
     return told(
@@ -62,6 +66,14 @@ def drive(answer, words, labels, seed):
         if all(len(set(found)) == 1 for found in many)
         else "stay together",
         "always" if all(kept) else "sometimes" if any(kept) else "never",
+        # by chance 500, with a standard deviation of 16
+        "not compared"
+        if not apart
+        else "more than half keep their label"
+        if stay > 600
+        else "fewer than half keep their label"
+        if stay < 400
+        else "about half keep their label",
         "not compared" if not apart else "stay frequent" if share > 0.8 else "become rarer",
         "the same" if again == many else "not the same",
         "the same" if all(found == many[0] for found in many) else "not the same",
@@ -75,7 +87,7 @@ def control_labels_cases(generator: torch.Generator) -> list[Case]:
         words = [WORDS[place] for place in order[: len(labels)]]
         names = [f"label {one}" for one in labels]
         places = [*range(len(labels)), *map(int, repeats)]
-        seed = int(torch.randint(1000, (), generator=generator))
+        seed = int(torch.randint(25, (), generator=generator))
         return {"words": [words[place] for place in places], "labels": [names[place] for place in places], "seed": seed}
 
     inputs = [
@@ -138,8 +150,13 @@ CONTROL_LABELS.edit(
     (DRAWN, "draw.choice(others_of(words, labels, word))"),
 )
 CONTROL_LABELS.edit(
+    "words keep their own label more often than chance",
+    "Then the control is partly the task. Does your draw look at the word's own label?",
+    (DRAWN, "draw.choice([*labels, *labels, *[labels[words.index(word)]] * len(labels)])"),
+)
+CONTROL_LABELS.edit(
     "frequent labels become as rare as the others",
-    "If nine of ten words have one label, guessing it is right nine times in ten. In the control it should be, too. `set` forgets how often a label occurs.",
+    "If nine of ten words have one label, guessing it is right nine times in ten. In the control it should be, too. Do you draw from the whole list? `set` forgets how often a label occurs.",
     (DRAWN, "draw.choice(sorted(set(labels)))"),
 )
 CONTROL_LABELS.edit(

@@ -56,8 +56,9 @@ INDUCTION_SCORE.edit(
     (KEY, "query - 1"),
 )
 INDUCTION_SCORE.edit("it is the weight of each token on itself", AFTER, (KEY, "query"))
+HALF = "Divide by the number of tokens in the second half."
 ALL = "Only the tokens of the second half have an earlier copy. How many are they?"
-INDUCTION_SCORE.edit("the sum is divided by the number of all tokens", ALL, (MEAN, "found.sum(-1) / (2 * n)"))
+INDUCTION_SCORE.edit("the sum is divided by the number of all tokens", HALF, (MEAN, "found.sum(-1) / (2 * n)"))
 INDUCTION_SCORE.edit(
     "the last token of the first half counts, too",
     f"{ALL} `diagonal` of a square table may have one entry more.",
@@ -89,7 +90,7 @@ INDUCTION_SCORE.edit(
 )
 INDUCTION_SCORE.edit(
     "it is the sum, not the mean",
-    "A score of 1 means all of the weight. Divide by the number of tokens.",
+    f"A score of 1 means all of the weight. {HALF}",
     (MEAN, "found.sum(-1)"),
 )
 INDUCTION_SCORE.edit(

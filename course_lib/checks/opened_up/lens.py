@@ -15,6 +15,7 @@ def lens_cases(generator: torch.Generator) -> list[Case]:
 
     by_hand = torch.tensor([[3.0, 1.0], [1.0, 3.0]]), torch.ones(2), torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     large, gain, output = given(4, 3, 5)
+    small, *weights = given(3, 4, 5)
     strided = given(4, 6, 5)
     strided = strided[0].T.contiguous().T, strided[1], strided[2].T.contiguous().T
     inputs = [
@@ -26,6 +27,7 @@ def lens_cases(generator: torch.Generator) -> list[Case]:
         ("as many words as numbers in a state", *given(3, 5, 5), False),
         ("large states", 100 * large, gain, output, False),
         ("large states, with the mean removed", 100 * large, gain, output, True),
+        ("small states", 0.01 * small, *weights, False),
         ("a single state", *given(1, 4, 6), False),
         ("a single state, with the mean removed", *given(1, 4, 6), True),
         ("float64", *(one.double() for one in given(5, 3, 4)), True),
@@ -83,17 +85,19 @@ LENS.edit(
     (SQUARE, "x.var(-1, keepdim=True, correction=0)"),
     (ROOT, "(x - x.mean(-1, keepdim=True)) / (square + 1e-5).sqrt()"),
 )
-LENS.edit(
-    "the states get the length 1",
-    "The *mean* of the squares becomes 1, not their sum.",
-    (SQUARE, "x.square().sum(-1, keepdim=True)"),
-)
+SUM = "x.square().sum(-1, keepdim=True)"
+LENGTH = "the states get the length 1", "The *mean* of the squares becomes 1, not their sum."
+LENS.edit(*LENGTH, (SQUARE, SUM))
+LENS.edit(*LENGTH, (SQUARE, SUM), (ROOT, "x / (square.sqrt() + 1e-5)"))
+LENS.edit(*LENGTH, (SQUARE, SUM), (ROOT, "x / square.sqrt().clamp(min=1e-12)"))
 LENS.edit("the root is missing", "Divide by the *root* of the mean square.", (ROOT, "x / (square + 1e-5)"))
 OWN = "Each state has a size of its own. Over which axis do you take the mean of the squares?"
 LENS.edit("the mean of the squares is taken over the prompts", OWN, (SQUARE, "x.square().mean(0, keepdim=True)"))
 LENS.edit("one size is computed for all states", OWN, (SQUARE, "x.square().mean()"))
 EPSILON = "If the mean of the squares is 0, what is divided by what? Where is ε in the formula?"
 LENS.edit("a state of zeros becomes NaN", EPSILON, (ROOT, "x / square.sqrt()"))
+LENS.edit("ε is outside the root", "Where is ε in the formula?", (ROOT, "x / (square.sqrt() + 1e-5)"))
+LENS.edit("ε isn't 0.00001", "Count the zeros.", (ROOT, "x / (square + 1e-6).sqrt()"))
 COMMON_PART = "What all *prompts* have in common goes: one vector of d numbers. Over which axis is its mean?"
 LENS.edit(
     "the mean is taken over each state's own numbers",
@@ -101,7 +105,7 @@ LENS.edit(
     (COMMON, "states.mean(-1, keepdim=True) if centred else 0.0"),
 )
 LENS.edit("the mean is one number over everything", COMMON_PART, (COMMON, "states.mean() if centred else 0.0"))
-EARLY = "The mean of the *states* is removed, before the norm. So the norm sees only what differs between the prompts. A mean of logits comes too late, too."
+EARLY = "The mean of the *states* is removed, before the norm. So the norm sees only what differs between the prompts. If you subtract a mean after the norm, or from the logits, it comes too late. The lesson's lens removes it after the norm, but here it comes first."
 LENS.edit(
     "the mean is removed after the norm",
     EARLY,

@@ -59,7 +59,7 @@ MEAN, CHANGED, JOINED, OUT = (
     "changed.transpose(1, 2).flatten(2)",
     "joined @ w_o.T",
 )
-OVER = "The mean is one over the *prompts*. What a head does at each position on average should stay."
+OVER = "Average over the *prompts*. What a head does at each position on average should stay."
 MEAN_ABLATED.edit(
     "the mean is taken over the positions, too", OVER, (MEAN, "own.mean((0, 1), keepdim=True).expand_as(own)")
 )
@@ -91,7 +91,7 @@ MEAN_ABLATED.edit(
 )
 MEAN_ABLATED.edit(
     "each prompt gets the mean of the other prompts",
-    "The mean is one over all prompts, this one included. So all prompts get the same.",
+    "Average over all prompts, this one included. So all prompts get the same.",
     (MEAN, "(own.sum(0) - own) / max(len(own) - 1, 1)"),
 )
 MEAN_ABLATED.edit("every prompt gets the first prompt's output", "Take the mean over all prompts.", (MEAN, "own[:1]"))

@@ -37,7 +37,8 @@ def drive(answer, chosen, heads, seed):
     def some(wrong):
         return "some" if wrong else "none"
 
-    first = answer(list(chosen), heads, seed)
+    given, chosen = chosen, list(chosen)
+    first = answer(given, heads, seed)  # the check compares `given` with what it was
     if first is None:
         return None
     if pairs(first) is None:
@@ -73,7 +74,7 @@ def other_heads_cases(generator: torch.Generator) -> list[Case]:
             drawn = torch.randperm(heads, generator=generator)[:count]
             chosen += [(layer, head) for head in drawn.tolist()]
         mixed = torch.randperm(len(chosen), generator=generator)
-        seed = int(torch.randint(1000, (), generator=generator))
+        seed = int(torch.randint(25, (), generator=generator))
         return {"chosen": [chosen[place] for place in mixed.tolist()], "heads": heads, "seed": seed}
 
     inputs = [

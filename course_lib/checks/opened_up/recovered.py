@@ -20,7 +20,7 @@ def recovered_cases(generator: torch.Generator) -> list[Case]:
 
     clean = torch.tensor([[6.0, 2.0], [3.0, 2.0]])
     corrupted = torch.tensor([[1.0, 4.5], [2.5, 2.0]])
-    by_hand = clean, corrupted, torch.tensor([[[5.0, 2.5], [1.0, 2.5]]])
+    by_hand = clean, corrupted, torch.tensor([[[6.0, 2.5], [1.0, 2.5]]])
     single = given(3, 1)
     beyond = given(4, 5)
     beyond = *beyond[:2], beyond[1] + torch.tensor([-0.8, 0.0, 1.0, 1.7])[:, None, None] * (beyond[0] - beyond[1])
