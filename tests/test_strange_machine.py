@@ -96,7 +96,7 @@ def test_without_a_home_folder_the_verbs_that_need_one_say_so(monkeypatch):
     monkeypatch.setattr(Path, "home", unknown)
     with pytest.raises(SystemExit, match="no home folder is known; set COURSE_MODELS to a folder"):
         model.get()
-    with pytest.raises(SystemExit, match="JupyterLab needs a home folder .* Let HOME name a folder"):
+    with pytest.raises(SystemExit, match="JupyterLab needs a home folder .* Let HOME name one"):
         __main__.lab([])
 
 
