@@ -80,10 +80,12 @@ def replacing(file: Path) -> Iterator[Path | io.BytesIO]:
 def set_damaged_aside(folder: Path) -> None:
     """Renames every model's file that isn't whole, with a warning, so that the model is trained again."""
     for file in folder.glob("*.pt"):
-        found = file.stat()
-        if not _is_whole(file, found.st_mtime_ns, found.st_size):
-            aside = file.replace(file.with_suffix(".damaged"))
-            warnings.warn(f"A trained model's file is damaged. It is now {aside}; training runs again.", stacklevel=3)
+        with contextlib.suppress(FileNotFoundError):  # another process was faster
+            found = file.stat()
+            if not _is_whole(file, found.st_mtime_ns, found.st_size):
+                aside = file.replace(file.with_suffix(".damaged"))
+                told = f"A trained model's file is damaged. It is now {aside}; training runs again."
+                warnings.warn(told, stacklevel=3)
 
 
 @functools.cache

@@ -194,6 +194,13 @@ def test_a_folder_in_place_of_a_file_is_set_aside(folder):
         assert trained() == (first, True)
 
 
+def test_a_file_that_another_process_takes_away_meanwhile_stops_no_training(folder, monkeypatch):
+    trained()
+    (kept,) = folder.glob("*.pt")
+    monkeypatch.setattr(cache, "_is_whole", lambda file, *_: file.unlink())
+    assert trained()[1] and kept.exists()
+
+
 def test_a_file_is_checked_once_for_each_state(folder, monkeypatch):
     trained()
     checked, check = [], zipfile.ZipFile.testzip
