@@ -13,6 +13,7 @@ from matplotlib.path import Path
 
 from course_lib import widgets
 from course_lib.widgets import a_model_that_writes as frames
+from course_lib.widgets.drawing import LONGEST, ROOM
 
 PROMPT = ["<|im_start|>", "user", "\n", "Is 1 <", " 2", "?", "<|im_end|>", "\n"]
 WRITTEN = [" Yes", ",", " <b>", "<|im_end|>"]
@@ -82,8 +83,8 @@ def test_bars_stand_in_order_with_their_probabilities_and_white_space_is_visible
 @given(st.text(st.characters(exclude_categories=["C", "Z"], exclude_characters="·↵⇥…"), min_size=1))
 def test_a_name_is_cut_only_if_it_is_too_long_for_its_column(token):
     (name,), *_ = names_and_bars(next_token(candidates={token: 1.0}))
-    assert len(name) <= frames.LONGEST
-    assert name == token if len(token) <= frames.LONGEST else name.endswith("…") and token.startswith(name[:-1])
+    assert len(name) <= LONGEST
+    assert name == token if len(token) <= LONGEST else name.endswith("…") and token.startswith(name[:-1])
 
 
 @pytest.mark.parametrize("token", ["<|im_start|>", "<|endoftext|>", " photosynthesis", "\n" * 40, " W" * 20])
@@ -91,7 +92,7 @@ def test_names_and_bars_are_inside_of_the_drawing(token):
     """Letters of the course's font are half as wide as high, or a little more."""
     (drawing,) = drawings(next_token(candidates={token: 1.0}))
     (name, share), (bar,) = drawing.iter("text"), drawing.iter("rect")
-    assert float(name.get("x")) == frames.ROOM >= 0.55 * 15 * len(name.text)
+    assert float(name.get("x")) == ROOM >= 0.55 * 15 * len(name.text)
     assert float(name.get("x")) < float(bar.get("x"))
     place = float(re.search(r"translate\((\S+)", share.get("transform"))[1])
     assert float(bar.get("x")) + float(bar.get("width")) < place < float(drawing.get("width")) - 4 * 0.55 * 15

@@ -84,12 +84,13 @@ def go_where_complete(extras, arguments):
     elif IN_CLONE and not is_installed():
         return rerun_in_venv(arguments)
     else:
-        missing = ", ".join(name for name, _ in missing_dependencies(extras))
+        missing = list(missing_dependencies(extras))
         if missing and not IN_CLONE and sys.prefix != sys.base_prefix and importlib.util.find_spec("pip"):
             return complete_environment(extras, missing, arguments)
         if missing:
             wanted = f'-e "{target(extras)}"' if IN_CLONE else f'"{from_wheel(extras)}"'
-            sys.exit(f"{sys.prefix} lacks {missing}. Install them with: python -m pip install {wanted}")
+            names = ", ".join(name for name, _ in missing)
+            sys.exit(f"{sys.prefix} lacks {names}. Install them with: python -m pip install {wanted}")
     if "web" in extras:
         fetch_packages()
     return None
@@ -97,10 +98,7 @@ def go_where_complete(extras, arguments):
 
 def complete_environment(extras, missing, arguments):
     """Installs what these extras need into the virtual environment that has the wheel, and runs the verb again."""
-    size = sum(EXTRAS_MB.get(extra, 0) for extra in extras)
-    print(
-        f"Adding {missing} and what they need to {sys.prefix}, about {size} MB. This takes minutes, once.", flush=True
-    )
+    print(adding(missing, sys.prefix), flush=True)
     before = len(installed())
     wanted = [requirement.split(";")[0] for requirement, extra in requirements() if extra is None or extra in extras]
     watched(["-m", "pip", "install", *PIP, *wanted], lambda said: pip_progress(said, before))
@@ -242,8 +240,13 @@ def announcement(extras, cuda):
     missing = list(missing_dependencies(extras))
     if not missing:
         return "Updating .venv to this version of the course."
+    return adding(missing, ".venv")
+
+
+def adding(missing, place):
+    """Returns a line that names the missing packages and says about how large they are."""
     size = sum(EXTRAS_MB.get(extra, 0) for extra in {extra for _, extra in missing})
-    return f"Adding {', '.join(name for name, _ in missing)} and what they need to .venv, about {size} MB."
+    return f"Adding {', '.join(name for name, _ in missing)} and what they need to {place}, about {size} MB."
 
 
 def installed():

@@ -3,13 +3,11 @@
 import html
 from collections.abc import Mapping, Sequence
 
-from course_lib.widgets.drawing import Axis, label, most_probable, svg
+from course_lib.widgets.drawing import Axis, label, likeliest_tokens, svg
 
 SIDE = 240  # of the drawing of a mask
 BLUE, ORANGE, PAPER = "#0072b2", "#d55e00", "var(--am-paper, #fff)"
 THIN = 3  # pixels of a single token, which would be too thin to see
-LONGEST, ROOM = 16, 140  # letters of a candidate, and their width
-VISIBLE = str.maketrans({" ": "·", "\n": "↵", "\t": "⇥"})
 
 
 def next_token_frame(prompt: Sequence[str], written: Sequence[str], candidates: Mapping[str, float]) -> str:
@@ -25,14 +23,8 @@ def next_token_frame(prompt: Sequence[str], written: Sequence[str], candidates: 
     """
     if not prompt:
         raise ValueError("the prompt is empty; give the tokens that the model has read")
-    if not candidates or list(candidates.values()) != sorted(candidates.values(), reverse=True):
-        raise ValueError(f"the candidates are {dict(candidates)}; give one or more, the likeliest first")
-    for token, probability in candidates.items():
-        if not 0 <= probability <= 1 + 1e-4:
-            raise ValueError(f"the probability of {token!r} is {probability}; it must be in 0 … 1")
+    bars = likeliest_tokens(candidates, "probability of the next token")
     text = "".join(map(_shown, prompt)) + f"<b>{''.join(map(_shown, written))}</b>▏"
-    named = {_visible(token): probability for token, probability in candidates.items()}
-    bars = most_probable(named, 2, "probability of the next token", ROOM)
     return f'<div style="white-space:pre-wrap;line-height:1.5;min-height:9em">{text}</div>{bars}'
 
 
@@ -41,11 +33,6 @@ def _shown(token: str) -> str:
         box = "border:1px solid currentColor;border-radius:4px;font-size:85%"
         return f'<span style="{box}">{html.escape(token)}</span>'
     return html.escape(token)
-
-
-def _visible(token: str) -> str:
-    spelled = token.translate(VISIBLE)
-    return spelled if len(spelled) <= LONGEST else spelled[: LONGEST - 1] + "…"
 
 
 def window_frame(length: int, seen: Mapping[str, object], bits: float, of_all: float, most: float) -> str:

@@ -6,7 +6,7 @@ What moves between two frames glides if `d`, `x`, `width` or `transform` says wh
 """
 
 import html
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -47,6 +47,10 @@ def beside(told: str, *drawings: str) -> str:
     return f'<div class="am-beside" role="img" aria-label="{told}">{"".join(drawings)}</div>'
 
 
+LONGEST, ROOM = 16, 140  # letters of a candidate, and their width
+VISIBLE = str.maketrans({" ": "·", "\n": "↵", "\t": "⇥"})
+
+
 def most_probable(candidates: dict[str, float], digits: int, told: str, room: int = 84) -> str:
     """Words and their probabilities, as bars. `room` is the width of the widest word."""
     rows = "".join(
@@ -57,6 +61,23 @@ def most_probable(candidates: dict[str, float], digits: int, told: str, room: in
     )
     listed = ", ".join(f"{html.escape(word)} {probability:.{digits}f}" for word, probability in candidates.items())
     return svg(room + 214, 24 * len(candidates) + 2, rows, f"{told}: {listed}")
+
+
+def likeliest_tokens(candidates: Mapping[str, float], told: str) -> str:
+    """Draws `most_probable` for tokens: a space is shown as ·, a new line as ↵ and a tab as ⇥, and a long token is cut.
+
+    Raises ValueError if there are no candidates, a less likely one comes first, or a probability is not in 0 … 1.
+    """
+    if not candidates or list(candidates.values()) != sorted(candidates.values(), reverse=True):
+        raise ValueError(f"the candidates are {dict(candidates)}; give one or more, the likeliest first")
+    for token, probability in candidates.items():
+        if not 0 <= probability <= 1 + 1e-4:
+            raise ValueError(f"the probability of {token!r} is {probability}; it must be in 0 … 1")
+    named = {}
+    for token, probability in candidates.items():
+        spelled = token.translate(VISIBLE)
+        named[spelled if len(spelled) <= LONGEST else spelled[: LONGEST - 1] + "…"] = probability
+    return most_probable(named, 2, told, ROOM)
 
 
 def spread(scores: np.ndarray) -> np.ndarray:

@@ -3,12 +3,10 @@
 import html
 from collections.abc import Mapping, Sequence
 
-from course_lib.widgets.a_model_that_writes import LONGEST, ROOM
-from course_lib.widgets.drawing import most_probable, svg
+from course_lib.widgets.drawing import likeliest_tokens, svg
 
 ORANGE, GREY = "#d55e00", "#999"
 WIDE, TALL, LEFT = 64, 17, 30  # pixels of a square, and of the layers' numbers beside the squares
-VISIBLE = str.maketrans({" ": "·", "\n": "↵", "\t": "⇥"})
 
 
 def patch_frame(
@@ -38,7 +36,7 @@ def patch_frame(
         raise ValueError(f"layer {layer} can't be chosen; the layers are {', '.join(map(str, layers))}")
     if not 0 <= place < len(prompt):
         raise ValueError(f"place {place} is not in the prompt; its {len(prompt)} tokens are numbered from 0")
-    bars = _bars(candidates, "probability of the next token")
+    bars = likeliest_tokens(candidates, "probability of the next token")
     right, low = LEFT + WIDE * len(prompt), TALL * len(layers)
     lines = "".join(f"M{LEFT} {row * TALL}H{right}" for row in range(len(layers) + 1))
     lines += "".join(f"M{LEFT + column * WIDE} 0V{low}" for column in range(len(prompt) + 1))
@@ -71,21 +69,8 @@ def lens_frame(prompt: Sequence[str], layer: int, candidates: Mapping[str, float
     """
     if rank < 1:
         raise ValueError(f"the rank is {rank}; the likeliest token has rank 1")
-    bars = _bars(candidates, "what the lens makes of the state")
+    bars = likeliest_tokens(candidates, "what the lens makes of the state")
     where = f"the state after layer {layer}" if layer else "the state before layer 1"
     last = html.escape(prompt[-1].strip())
     read = f"<div><b>{html.escape(''.join(prompt))}</b>▏ {where}, at <b>{last}</b></div>"
     return f"{read}{bars}<div>rank of <b>{html.escape(answer.strip())}</b> for this lens: <b>{rank:,}</b></div>"
-
-
-def _bars(candidates: Mapping[str, float], told: str) -> str:
-    if not candidates or list(candidates.values()) != sorted(candidates.values(), reverse=True):
-        raise ValueError(f"the candidates are {dict(candidates)}; give one or more, the likeliest first")
-    for token, probability in candidates.items():
-        if not 0 <= probability <= 1 + 1e-4:
-            raise ValueError(f"the probability of {token!r} is {probability}; it must be in 0 … 1")
-    named = {}
-    for token, probability in candidates.items():
-        spelled = token.translate(VISIBLE)
-        named[spelled if len(spelled) <= LONGEST else spelled[: LONGEST - 1] + "…"] = probability
-    return most_probable(named, 2, told, ROOM)
