@@ -120,6 +120,48 @@ def patched_and_returned(layers, start, donor, layer, position):
     return x
 
 
+@wrong("patched", "after the patch, layer number `layer` runs once more")
+def patched_with_one_layer_twice(layers, start, donor, layer, position):
+    x = start
+    for run in layers[:layer]:
+        x = run(x)
+    x = x.clone()
+    x[position] = donor[layer, position]
+    for run in layers[layer - 1 :]:
+        x = run(x)
+    return x
+
+
+@wrong("patched", "the first layer after the patch is skipped")
+def patched_with_a_layer_too_few(layers, start, donor, layer, position):
+    x = start
+    for run in layers[:layer]:
+        x = run(x)
+    x = x.clone()
+    x[position] = donor[layer, position]
+    for run in layers[layer + 1 :]:
+        x = run(x)
+    return x
+
+
+@wrong("patched", "the donor's state is put in before the first layer, not after `layer`")
+def patched_at_the_start(layers, start, donor, layer, position):
+    x = start.clone()
+    x[position] = donor[layer, position]
+    for run in layers:
+        x = run(x)
+    return x
+
+
+@wrong("patched", "the layers before the patch are skipped")
+def patched_and_begun_there(layers, start, donor, layer, position):
+    x = start.clone()
+    x[position] = donor[layer, position]
+    for run in layers[layer:]:
+        x = run(x)
+    return x
+
+
 # ---- recovered ----
 
 
@@ -185,6 +227,12 @@ def recovered_of_the_answer_alone(clean, corrupted, patched):
 def recovered_over_places(clean, corrupted, patched):
     top, bottom, between = (one[..., 0] - one[..., 1] for one in (clean, corrupted, patched))
     return (between - bottom).mean(0) / (top - bottom).mean()
+
+
+@wrong("recovered", "in `patched`, two pairs are subtracted, not the two logits")
+def recovered_with_the_columns_of_clean(clean, corrupted, patched):
+    top, bottom, between = ((one[:, 0] - one[:, 1]).mean(-1) for one in (clean, corrupted, patched))
+    return (between - bottom) / (top - bottom)
 
 
 # ---- induction_score ----
@@ -414,6 +462,33 @@ def lens_by_normalize(states, gain, output, centred):
     return F.normalize(x, dim=-1) * gain @ output.T
 
 
+@wrong(
+    "lens", "the standard deviation comes in place of the root of the mean square; in addition, ε is outside the root"
+)
+def lens_with_the_standard_deviation(states, gain, output, centred):
+    x = states - states.mean(0) if centred else states
+    return x / (x.std(-1, keepdim=True) + 1e-5) * gain @ output.T
+
+
+@wrong("lens", "the mean is squared, not the numbers")
+def lens_with_the_square_of_the_mean(states, gain, output, centred):
+    x = states - states.mean(0) if centred else states
+    return x / (x.mean(-1, keepdim=True) ** 2 + 1e-5).sqrt() * gain @ output.T
+
+
+@wrong("lens", "the norm divides by the size that the state had with the mean")
+def lens_with_the_size_of_the_whole_state(states, gain, output, centred):
+    size = (states.pow(2).mean(-1, keepdim=True) + 1e-5).sqrt()
+    x = states - states.mean(0) if centred else states
+    return x / size * gain @ output.T
+
+
+@wrong("lens", "ε is left out")
+def lens_without_epsilon(states, gain, output, centred):
+    x = states - states.mean(0) if centred else states
+    return x / x.pow(2).mean(-1, keepdim=True).sqrt() * gain @ output.T
+
+
 # ---- other_heads ----
 
 
@@ -509,6 +584,30 @@ def other_heads_without_a_seed(chosen, heads, seed):
     return other_heads_shuffled(chosen, heads, random.random())
 
 
+@right("other_heads")
+def other_heads_in_a_row(chosen, heads, seed):
+    """Neighbours among those that are left: every other head can come, and the text asks for no more."""
+    found = []
+    for layer in sorted({layer for layer, _ in chosen}):
+        rest = [head for head in range(heads) if (layer, head) not in chosen]
+        count = sum(one == layer for one, _ in chosen)
+        found += [(layer, rest[(seed + place) % len(rest)]) for place in range(count)]
+    return found
+
+
+@wrong("other_heads", "all heads are moved on by the same number")
+def other_heads_moved_on(chosen, heads, seed):
+    step = 1 + random.Random(seed).randrange(heads - 1)
+    return [(layer, (head + step) % heads) for layer, head in chosen]
+
+
+@wrong("other_heads", "the heads come from other layers only")
+def other_heads_of_other_layers(chosen, heads, seed):
+    layers = {layer for layer, _ in chosen}
+    rest = [(layer, head) for layer in range(30) for head in range(heads) if layer not in layers]
+    return random.Random(seed).sample(rest, len(chosen))
+
+
 # ---- control_labels ----
 
 
@@ -596,6 +695,25 @@ def labels_as_a_table(words, labels, seed):
     return {word: generator.choice(labels) for word in dict.fromkeys(words)}
 
 
+@wrong("control_labels", "every word gets the most frequent label")
+def labels_of_the_majority(words, labels, seed):
+    return [max(sorted(set(labels)), key=labels.count)] * len(words)
+
+
+@wrong("control_labels", "it returns labels that aren't in `labels`")
+def labels_with_new_names(words, labels, seed):
+    generator = random.Random(seed)
+    new = {word: f"class {generator.randrange(2)}" for word in dict.fromkeys(words)}
+    return [new[word] for word in words]
+
+
+@wrong("control_labels", "it changes its argument labels in place")
+def labels_shuffled_in_place(words, labels, seed):
+    random.Random(seed).shuffle(labels)
+    new = dict(zip(words, labels))  # noqa: B905
+    return [new[word] for word in words]
+
+
 # ---- carried_and_needed ----
 
 
@@ -675,3 +793,39 @@ def both_without_a_set(run, heads):
 def carried_alone(run, heads):
     top, bottom = run(set(range(heads))), run(set())
     return [(run({head}) - bottom) / (top - bottom) for head in range(heads)]
+
+
+@wrong("carried_and_needed", "carried and needed are exchanged")
+def both_of_the_heads_that_are_cut(run, heads):
+    """Takes `run` for a function of the heads that are replaced."""
+    every = set(range(heads))
+    top, bottom = run(set()), run(every)
+    return [[(run(every - {head}) - bottom) / (top - bottom), (top - run({head})) / (top - bottom)] for head in every]
+
+
+@wrong(
+    "carried_and_needed",
+    "it raises ValueError: run takes the numbers of the heads that are kept, each once, but it got [1, 1]",
+)
+def both_with_a_mask(run, heads):
+    top, bottom = run([1] * heads), run([0] * heads)
+    alone = [run([int(one == head) for one in range(heads)]) for head in range(heads)]
+    return [[(value - bottom) / (top - bottom), 0.0] for value in alone]
+
+
+@wrong("carried_and_needed", "what is needed is returned twice")
+def need_twice(run, heads):
+    every = set(range(heads))
+    top, bottom = run(every), run(set())
+    needed = [(top - run(every - {head})) / (top - bottom) for head in range(heads)]
+    return [[one, one] for one in needed]
+
+
+@wrong("carried_and_needed", "what is needed is counted from the head alone, not from all heads")
+def need_against_the_head_alone(run, heads):
+    every = set(range(heads))
+    top, bottom = run(every), run(set())
+    return [
+        [(run({head}) - bottom) / (top - bottom), (run({head}) - run(every - {head})) / (top - bottom)]
+        for head in range(heads)
+    ]

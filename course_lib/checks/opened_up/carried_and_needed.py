@@ -13,6 +13,8 @@ def drive(answer, run_of_none, run_of_each_alone, run_of_all_but_each, run_of_al
         if isinstance(kept, int | float):
             raise TypeError(f"run takes a set or a list of heads, but it got {kept}")
         heads = set(map(int, kept))
+        if len(heads) < len(kept):
+            raise ValueError(f"run takes the numbers of the heads that are kept, each once, but it got {list(kept)}")
         missing = set(range(count)) - heads
         if len(heads) + len(missing) > count:
             raise ValueError(f"the heads are 0 to {count - 1}, but run got {sorted(heads)}")
@@ -116,7 +118,7 @@ CARRIED_AND_NEEDED.edit(
 )
 CARRIED_AND_NEEDED.edit(
     "carried and needed are exchanged",
-    "First what a head carries alone, then what is lost without it.",
+    "First what a head carries alone, then what is lost without it. `run` takes the heads that are *kept*.",
     (ROW, "[needed, carried]"),
 )
 CARRIED_AND_NEEDED.edit(
@@ -189,4 +191,14 @@ CARRIED_AND_NEEDED.edit(
     "rows and columns are exchanged", "Return a row for each head.", (TABLE, "torch.tensor(rows).T")
 )
 CARRIED_AND_NEEDED.edit("only what is carried is returned", "Return two numbers for each head.", (ROW, "carried"))
+CARRIED_AND_NEEDED.edit(
+    "what is needed is returned twice",
+    "What a head carries is measured with this head alone. No other head is kept.",
+    (ROW, "[needed, needed]"),
+)
+CARRIED_AND_NEEDED.edit(
+    "what is needed is counted from the head alone, not from all heads",
+    "Begin with all heads, and take one away. What does the answer lose?",
+    (NEEDED, "(alone - without) / whole"),
+)
 CARRIED_AND_NEEDED.edit("only what is needed is returned", "Return two numbers for each head.", (ROW, "needed"))

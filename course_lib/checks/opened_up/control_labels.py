@@ -27,7 +27,8 @@ def drive(answer, words, labels, seed):
     def told(returned, *others):
         return dict(zip(names, (returned, *(others or ["not compared"] * 7)), strict=True))
 
-    first = answer(list(words), list(labels), seed)
+    given, words, labels = (words, labels), list(words), list(labels)
+    first = answer(*given, seed)  # the check compares `given` with what it was
     if first is None:
         return None
     if not isinstance(first, list | tuple):
@@ -164,15 +165,22 @@ CONTROL_LABELS.edit(
     "A control with one label is no task. Each word draws for itself. Does your generator begin again for each word?",
     (DRAWN, "labels[seed % len(labels)]"),
 )
+CONTROL_LABELS.edit(
+    "every word gets the most frequent label",
+    "A control with one label is no task. Each word draws for itself.",
+    (RESULT, "[max(sorted(set(labels)), key=labels.count)] * len(words)"),
+)
 SEED = "The same seed must give the same control, and another seed another one. `random.Random(seed)` makes a generator of your own."
 CONTROL_LABELS.edit("the seed isn't used", SEED, ("random.Random(seed)", "random.Random()"))
 CONTROL_LABELS.edit("the seed is always the same", SEED, ("random.Random(seed)", "random.Random(0)"))
 LIST = "Return a list with a label for each entry of `words`, in their order."
 CONTROL_LABELS.edit("there is one label for each different word", LIST, (RESULT, "[new[word] for word in new]"))
 CONTROL_LABELS.edit("it returns a dict, not a list", LIST, (RESULT, "new"))
+OLD = "The new labels are the old ones, drawn from `labels`."
+CONTROL_LABELS.edit("it returns labels that aren't in `labels`", OLD, (DRAWN, "str(draw.randrange(3))"))
 CONTROL_LABELS.edit(
     "it returns numbers, not labels",
-    "The new labels are the old ones, drawn from `labels`.",
+    OLD,
     (DRAWN, "draw.randrange(len(set(labels)))"),
 )
 CONTROL_LABELS.edit(

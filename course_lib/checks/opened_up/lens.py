@@ -85,6 +85,22 @@ LENS.edit(
     (SQUARE, "x.var(-1, keepdim=True, correction=0)"),
     (ROOT, "(x - x.mean(-1, keepdim=True)) / (square + 1e-5).sqrt()"),
 )
+for correction in (0, 1):
+    LENS.edit(
+        "the standard deviation comes in place of the root of the mean square",
+        "A standard deviation first subtracts the mean of the state's own numbers. RMSNorm doesn't.",
+        (SQUARE, f"x.var(-1, keepdim=True, correction={correction})"),
+    )
+LENS.edit(
+    "the mean is squared, not the numbers",
+    "In mean(x²), each number is squared first. What does the mean of 1 and −1 give?",
+    (SQUARE, "x.mean(-1, keepdim=True).square()"),
+)
+LENS.edit(
+    "the norm divides by the size that the state had with the mean",
+    "First remove the mean, then apply the norm to what is left. Which of the two goes into the squares?",
+    (SQUARE, "states.square().mean(-1, keepdim=True)"),
+)
 SUM = "x.square().sum(-1, keepdim=True)"
 LENGTH = "the states get the length 1", "The *mean* of the squares becomes 1, not their sum."
 LENS.edit(*LENGTH, (SQUARE, SUM))
@@ -94,8 +110,8 @@ LENS.edit("the root is missing", "Divide by the *root* of the mean square.", (RO
 OWN = "Each state has a size of its own. Over which axis do you take the mean of the squares?"
 LENS.edit("the mean of the squares is taken over the prompts", OWN, (SQUARE, "x.square().mean(0, keepdim=True)"))
 LENS.edit("one size is computed for all states", OWN, (SQUARE, "x.square().mean()"))
-EPSILON = "If the mean of the squares is 0, what is divided by what? Where is ε in the formula?"
-LENS.edit("a state of zeros becomes NaN", EPSILON, (ROOT, "x / square.sqrt()"))
+EPSILON = "Where is ε in the formula? Without it, a state of zeros becomes NaN, since 0 is divided by 0."
+LENS.edit("ε is left out", EPSILON, (ROOT, "x / square.sqrt()"))
 LENS.edit("ε is outside the root", "Where is ε in the formula?", (ROOT, "x / (square.sqrt() + 1e-5)"))
 LENS.edit("ε isn't 0.00001", "Count the zeros.", (ROOT, "x / (square + 1e-6).sqrt()"))
 COMMON_PART = "What all *prompts* have in common goes: one vector of d numbers. Over which axis is its mean?"

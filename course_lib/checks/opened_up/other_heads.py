@@ -132,6 +132,15 @@ OTHER_HEADS.edit(
     ),
 )
 OTHER_HEADS.edit(
+    "the heads come from other layers only",
+    LAYERS,
+    (
+        RESULT,
+        "return draw.sample([(layer, head) for layer in range(30) for head in range(heads)"
+        " if layer not in {one for one, _ in chosen}], len(chosen))",
+    ),
+)
+OTHER_HEADS.edit(
     "the layers are the same, but not each as often",
     LAYERS,
     (
@@ -150,6 +159,15 @@ OTHER_HEADS.edit(
     "each head is replaced by the next one",
     f"The next head may be a chosen one. {RULE}",
     (RESULT, "return [(layer, (head + 1) % heads) for layer, head in chosen]"),
+)
+OTHER_HEADS.edit(
+    "all heads are moved on by the same number",
+    "From a chosen head, the same step may lead to another chosen one. Draw among the heads that are left.",
+    (
+        RESULT,
+        "step = random.Random(seed).randrange(1, heads)\n"
+        "    return [(layer, (head + step) % heads) for layer, head in chosen]",
+    ),
 )
 NUMBERS = "Heads are counted from 0. With four heads, which number does the last one have?"
 OTHER_HEADS.edit("heads are counted from 1", NUMBERS, ("range(heads)", "range(1, heads + 1)"))

@@ -111,6 +111,13 @@ PATCHED.edit(
     "Take the donor's state after the same layer.",
     (PUT, "x[position] = donor[0, position]"),
 )
+for early in ("donor[layer, position]", "donor[0, position]"):
+    PATCHED.edit(
+        "the donor's state is put in before the first layer, not after `layer`",
+        "The layers up to number `layer` run on `start` as it is. Which line of yours comes before them?",
+        (PUT, "x[position] = x[position]"),
+        ("x = start", f"x = start.clone()\n    x[position] = {early}"),
+    )
 ONE = "Only the state at `position` is replaced. What should the others be?"
 PATCHED.edit("all positions are replaced", ONE, (PUT, "x[:] = donor[layer]"))
 PATCHED.edit(
@@ -180,6 +187,21 @@ PATCHED.edit(
     "after the patch, all layers run again, not only the remaining ones",
     "The patched state is one *after* `layer`. Which layers are left?",
     (PUT, f"{PUT}\n            for again in layers[:layer]:\n                x = again(x)"),
+)
+PATCHED.edit(
+    "after the patch, layer number `layer` runs once more",
+    "The patched state is one *after* `layer`. Which layers are left?",
+    (PUT, f"{PUT}\n            x = run(x)"),
+)
+PATCHED.edit(
+    "the first layer after the patch is skipped",
+    "All layers after number `layer` still run. Which index does the first of them have in `layers`?",
+    (RUN, "        if number == layer + 1:\n            continue\n        x = run(x)\n"),
+)
+PATCHED.edit(
+    "the layers before the patch are skipped",
+    "One state comes from the donor, and the other positions need the layers up to `layer`.",
+    (RUN, "        x = run(x) if number > layer else x\n"),
 )
 PATCHED.edit(
     "the remaining layers are skipped, except for the last one",

@@ -136,6 +136,13 @@ RECOVERED.edit(
     ("corrupted[:, 0] - corrupted[:, 1]", "corrupted.softmax(-1)[:, 0]"),
     ("patched[:, :, 0] - patched[:, :, 1]", "patched.softmax(-1)[:, :, 0]"),
 )
+for subtracted in ((), ((GAINED, "between"), (RATIO, "(gained.mean(1) - bottom.mean()) / whole.mean()"))):
+    RECOVERED.edit(
+        "in `patched`, two pairs are subtracted, not the two logits",
+        "`patched` has an axis more, in front. What is `patched[:, 0]`, if the second axis has the pairs?",
+        ("patched[:, :, 0] - patched[:, :, 1]", "patched[:, 0] - patched[:, 1]"),
+        *subtracted,
+    )
 AXIS = "Each place gets one number, over all pairs. Along which axis of `patched` are the pairs?"
 RECOVERED.edit("the mean is taken over the places, not over the pairs", AXIS, ("gained.mean(1)", "gained.mean(0)"))
 RECOVERED.edit("one number is computed for all places", AXIS, ("gained.mean(1)", "gained.mean()"))
