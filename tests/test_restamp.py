@@ -197,6 +197,7 @@ def test_a_record_is_carried_where_a_seed_gives_the_same_and_only_there(trial):
     assert trial.results() == ran, "what was run is not run again"
 
 
+@pytest.mark.large
 def test_with_steps_no_training_is_longer_and_weights_are_carried_too(tmp_path):
     trial = Trial(tmp_path)
     trial.commit(lesson=TRAINING)

@@ -10,6 +10,7 @@ from xml.parsers.expat import ExpatError
 
 import pytest
 from pypdf import PdfReader
+from pypdfium2 import PdfDocument  # reads the text of all pages thirty times as fast as pypdf
 
 from course_lib.tools import book, lessons, pages
 
@@ -133,7 +134,7 @@ def test_the_epub_shows_every_figure_and_each_explorer_as_a_picture(made):
 @pytest.fixture(scope="module")
 def printed(made):
     """The text of each page of the PDF."""
-    return [" ".join(page.extract_text().split()) for page in PdfReader(made[1]).pages]
+    return [" ".join(page.get_textpage().get_text_bounded().split()) for page in PdfDocument(made[1])]
 
 
 def test_the_contents_of_the_pdf_name_every_lesson_and_the_page_on_which_it_begins(made, printed):
