@@ -101,8 +101,8 @@ def some_of_each():
     met = Counter()
     for answer in WRONG:
         met[answer.exercise] += 1
-        marks = {1: [], 2: [pytest.mark.slow], 3: [pytest.mark.slow]}.get(met[answer.exercise], [pytest.mark.large])
-        yield pytest.param(answer, id=name(answer), marks=marks)
+        mark = pytest.mark.slow if met[answer.exercise] <= 3 else pytest.mark.large
+        yield pytest.param(answer, id=name(answer), marks=[] if met[answer.exercise] == 1 else [mark])
 
 
 @pytest.mark.parametrize("answer", list(some_of_each()))

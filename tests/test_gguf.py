@@ -99,6 +99,17 @@ def test_smollm2_is_that_of_transformers():
 
 
 @torch.no_grad()
+def test_a_bias_of_the_output_counts_where_the_file_has_one(tmp_path):
+    plain = weights(SMALL)
+    bias = np.random.default_rng(1).normal(size=SMALL["vocab_size"]).astype(np.float32)
+    without, having = (
+        from_gguf(written(tmp_path / f"{number}.gguf", SMALL, tensors))
+        for number, tensors in enumerate((plain, plain | {"output.bias": bias}))
+    )
+    words = torch.tensor([[3, 1, 4]])
+    assert_close(having(words)[0], without(words)[0] + torch.from_numpy(bias))
+
+
 def test_a_loaded_model_can_be_kept_and_copied(small, tmp_path):
     model, words = from_gguf(small()), torch.tensor([[4, 5, 6]])
     torch.save(model, tmp_path / "kept.pt")

@@ -70,11 +70,10 @@ def likeliest_tokens(candidates: Mapping[str, float], told: str) -> str:
     """
     if not candidates or list(candidates.values()) != sorted(candidates.values(), reverse=True):
         raise ValueError(f"the candidates are {dict(candidates)}; give one or more, the likeliest first")
+    named = {}
     for token, probability in candidates.items():
         if not 0 <= probability <= 1 + 1e-4:
             raise ValueError(f"the probability of {token!r} is {probability}; it must be in 0 … 1")
-    named = {}
-    for token, probability in candidates.items():
         spelled = token.translate(VISIBLE)
         named[spelled if len(spelled) <= LONGEST else spelled[: LONGEST - 1] + "…"] = probability
     return most_probable(named, 2, told, ROOM)
