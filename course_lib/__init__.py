@@ -9,7 +9,7 @@ LAYERS = {
     "word_pieces texts scenes",
     "Attention and its parts": "decorators attention cores positions layers",
     "Translators and language models": "recurrent transformer language_models gguf_file pretrained",
-    "Training, decoding, metrics": "processes decoding metrics training",
+    "Training, decoding, metrics": "processes decoding metrics training preferences",
     "Figures, and models to read": "plotting trained",
     "What a notebook calls": "effects claims glossary checks widgets",
 }

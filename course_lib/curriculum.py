@@ -17,6 +17,7 @@ NUMBERS = {
     "a_real_model": 11,
     "a_model_that_writes": 12,
     "opened_up": 13,
+    "trained_to_please": 14,
 }
 LESSONS = tuple(NUMBERS)
 

@@ -5,6 +5,7 @@ activation, learned or rotary positions, types of words, no output.
 """
 
 import re
+import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial, wraps
 from pathlib import Path
@@ -15,13 +16,15 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from course_lib import gguf_file
+from course_lib import gguf_file, texts
 from course_lib.attention import MultiHeadAttention
-from course_lib.files import models_folder, read_json
+from course_lib.byte_pairs import BytePairs
+from course_lib.files import DATA, models_folder, read_json
 from course_lib.gguf_file import GGUF, Packed
 from course_lib.language_models import TransformerLanguageModel
 from course_lib.layers import FeedForward, GatedFeedForward, LayerNorm, PostNorm, PreNorm, RMSNorm
 from course_lib.positions import LearnedPositions, RotaryPositions
+from course_lib.texts import TextCorpus
 from course_lib.transformer import EncoderLayer, EncoderOnly, WordEmbedding
 from course_lib.word_pieces import WordPieces
 
@@ -436,6 +439,31 @@ def smollm2_tokens() -> ByteLevelTokens:
 
 
 # ---- sentence vectors ----
+
+
+@cache
+def writer_text() -> TextCorpus:
+    """Returns the text that lesson 8's recorded writer was trained on, and the part that it hasn't seen."""
+    topics = texts.topics()
+    return texts.split(topics, {name for name in topics if zlib.crc32(name.encode()) % 10 == 2})
+
+
+@cache
+def writer_tokens() -> BytePairs:
+    """Returns the 1,024 tokens of lesson 8's recorded writer."""
+    return texts.vocabulary(writer_text())
+
+
+def writer() -> TransformerLanguageModel:
+    """Returns a new copy of lesson 8's recorded writer: 2 layers, vectors of 64, texts of 64 tokens."""
+    model = TransformerLanguageModel(
+        len(writer_tokens()),
+        trained_length=64,
+        positions=None,
+        self_attention=partial(MultiHeadAttention, rotation=RotaryPositions),
+    )
+    model.load_state_dict(torch.load(DATA / "models" / "page_writer.pt", weights_only=True)["weights"])
+    return model.eval()
 
 
 def mean_pooled(

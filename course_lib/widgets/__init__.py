@@ -23,6 +23,7 @@ from course_lib.widgets.scaled_dot_product import (
 )
 from course_lib.widgets.shell import Explorer, Live, Prediction
 from course_lib.widgets.taken_apart import by_length_frame
+from course_lib.widgets.trained_to_please import pleased_frame
 from course_lib.widgets.transformer_built import position_code_frame
 from course_lib.widgets.transformer_trained import decoder_frame
 from course_lib.widgets.translator import Translator
@@ -65,4 +66,5 @@ __all__ = [
     "window_frame",
     "patch_frame",
     "lens_frame",
+    "pleased_frame",
 ]
