@@ -23,7 +23,9 @@ def log_p_by_cross_entropy(logits, words, prompt_length):
 def log_p_in_a_loop(logits, words, prompt_length):
     found = []
     for scores, row in zip(logits.double(), words.tolist(), strict=True):
-        found.append(sum(float(scores[t - 1, row[t]] - scores[t - 1].logsumexp(0)) for t in range(prompt_length, len(row))))
+        found.append(
+            sum(float(scores[t - 1, row[t]] - scores[t - 1].logsumexp(0)) for t in range(prompt_length, len(row)))
+        )
     return found
 
 
@@ -35,63 +37,66 @@ def log_p_with_a_mask(logits, words, prompt_length):
     return torch.where(torch.arange(1, words.shape[1]) >= prompt_length, own, 0.0).sum(1)
 
 
-@wrong("log_p_of_continuation", "?")
+@wrong(
+    "log_p_of_continuation",
+    "each row of logits is asked for the token that was just read, and the last prompt token is left out",
+)
 def log_p_of_the_same_place(logits, words, prompt_length):
     """Takes the logits at a token for those of this token."""
     log_p = logits.log_softmax(-1)
     return log_p[:, prompt_length:].gather(-1, words[:, prompt_length:-1, None])[..., 0].sum(1)
 
 
-@wrong("log_p_of_continuation", "?")
+@wrong("log_p_of_continuation", "the first token after the prompt is left out")
 def log_p_one_token_short(logits, words, prompt_length):
     log_p = logits.log_softmax(-1).gather(-1, words[:, 1:, None]).squeeze(-1)
     return log_p[:, prompt_length:].sum(1)
 
 
-@wrong("log_p_of_continuation", "?")
+@wrong("log_p_of_continuation", "the prompt counts, too")
 def log_p_of_everything(logits, words, prompt_length):
     return -F.cross_entropy(logits.mT, words[:, 1:], reduction="none").sum(1)
 
 
-@wrong("log_p_of_continuation", "?")
+@wrong("log_p_of_continuation", "it is the mean over the tokens, not the sum")
 def log_p_by_the_mean(logits, words, prompt_length):
     return -F.cross_entropy(logits.mT, words[:, 1:], reduction="none")[:, prompt_length - 1 :].mean(1)
 
 
-@wrong("log_p_of_continuation", "?")
+@wrong("log_p_of_continuation", "it is the loss, with the sign turned")
 def log_p_as_a_loss(logits, words, prompt_length):
     return F.cross_entropy(logits.mT, words[:, 1:], reduction="none")[:, prompt_length - 1 :].sum(1)
 
 
-@wrong("log_p_of_continuation", "?")
+@wrong("log_p_of_continuation", "the softmax is over the positions")
 def log_p_over_the_places(logits, words, prompt_length):
     log_p = logits.log_softmax(1).gather(2, words[:, 1:, None])[..., 0]
     return log_p[:, prompt_length - 1 :].sum(1)
 
 
-@wrong("log_p_of_continuation", "?")
+@wrong("log_p_of_continuation", "the softmax is left out")
 def log_p_without_a_softmax(logits, words, prompt_length):
     return logits.gather(-1, words[:, 1:, None])[:, prompt_length - 1 :].sum((1, 2))
 
 
-@wrong("log_p_of_continuation", "?")
+@wrong("log_p_of_continuation", "all rows are added up")
 def log_p_of_the_whole_batch(logits, words, prompt_length):
     logits, words = logits[:, prompt_length - 1 :], words[:, prompt_length:]
     return -F.cross_entropy(logits.flatten(0, 1), words.flatten(), reduction="sum")
 
 
-@wrong("log_p_of_continuation", "?")
+@wrong("log_p_of_continuation", "the most probable token is taken at each position")
 def log_p_of_the_best_tokens(logits, words, prompt_length):
     return logits.log_softmax(-1)[:, prompt_length - 1 :].amax(-1).sum(1)
 
 
-@wrong("log_p_of_continuation", "?")
+@wrong("log_p_of_continuation", "only the prompt counts")
 def log_p_of_the_prompt(logits, words, prompt_length):
     log_p = logits.log_softmax(-1).gather(-1, words[:, 1:, None]).squeeze(-1)
     return log_p[:, : prompt_length - 1].sum(1)
 
 
-@wrong("log_p_of_continuation", "?")
+@wrong("log_p_of_continuation", "probabilities are added, and the logarithm comes after")
 def log_of_the_summed_p(logits, words, prompt_length):
     p = logits.softmax(-1).gather(-1, words[:, 1:, None]).squeeze(-1)
     return p[:, prompt_length - 1 :].sum(1).log()
@@ -119,66 +124,66 @@ def dpo_in_numpy(chosen, rejected, old_chosen, old_rejected, beta):
     return float(np.logaddexp(0, -beta * (new - old)).mean())
 
 
-@wrong("dpo_loss", "?")
+@wrong("dpo_loss", "the sigmoid becomes 0 before the logarithm")
 def dpo_by_log_of_sigmoid(chosen, rejected, old_chosen, old_rejected, beta):
     margin = (chosen - old_chosen) - (rejected - old_rejected)
     return -torch.log(torch.sigmoid(beta * margin)).mean()
 
 
-@wrong("dpo_loss", "?")
+@wrong("dpo_loss", "the loss stops growing where the sigmoid is tiny")
 def dpo_by_log_of_sigmoid_with_epsilon(chosen, rejected, old_chosen, old_rejected, beta):
     margin = (chosen - old_chosen) - (rejected - old_rejected)
     return -torch.log(torch.sigmoid(beta * margin) + 1e-8).mean()
 
 
-@wrong("dpo_loss", "?")
+@wrong("dpo_loss", "the logarithm isn't negated")
 def dpo_without_the_minus(chosen, rejected, old_chosen, old_rejected, beta):
     margin = (chosen - old_chosen) - (rejected - old_rejected)
     return F.logsigmoid(beta * margin).mean()
 
 
-@wrong("dpo_loss", "?")
+@wrong("dpo_loss", "the old model is left out")
 def dpo_without_the_old_model(chosen, rejected, old_chosen, old_rejected, beta):
     return -F.logsigmoid(beta * (chosen - rejected)).mean()
 
 
-@wrong("dpo_loss", "?")
+@wrong("dpo_loss", "the margin has the wrong sign")
 def dpo_of_the_wrong_text(chosen, rejected, old_chosen, old_rejected, beta):
     margin = (rejected - old_rejected) - (chosen - old_chosen)
     return -F.logsigmoid(beta * margin).mean()
 
 
-@wrong("dpo_loss", "?")
+@wrong("dpo_loss", "β is outside the sigmoid")
 def dpo_with_beta_outside(chosen, rejected, old_chosen, old_rejected, beta):
     return beta * F.softplus((rejected - old_rejected) - (chosen - old_chosen)).mean()
 
 
-@wrong("dpo_loss", "?")
+@wrong("dpo_loss", "it is the sum over the pairs, not the mean")
 def dpo_summed(chosen, rejected, old_chosen, old_rejected, beta):
     return -F.logsigmoid(beta * (chosen - rejected - old_chosen + old_rejected)).sum()
 
 
-@wrong("dpo_loss", "?")
+@wrong("dpo_loss", "the mean of the margins is taken first")
 def dpo_of_the_mean_margin(chosen, rejected, old_chosen, old_rejected, beta):
     return -F.logsigmoid(beta * (chosen - rejected - old_chosen + old_rejected).mean())
 
 
-@wrong("dpo_loss", "?")
+@wrong("dpo_loss", "`old_rejected` has the wrong sign")
 def dpo_with_a_lost_bracket(chosen, rejected, old_chosen, old_rejected, beta):
     return -F.logsigmoid(beta * (chosen - old_chosen - rejected - old_rejected)).mean()
 
 
-@wrong("dpo_loss", "?")
+@wrong("dpo_loss", "each pair's loss is returned")
 def dpo_pair_by_pair(chosen, rejected, old_chosen, old_rejected, beta):
     return F.softplus(beta * (rejected - old_rejected - chosen + old_chosen))
 
 
-@wrong("dpo_loss", "?")
+@wrong("dpo_loss", "the logarithm is left out, and the result is 1 minus the sigmoid")
 def dpo_without_a_logarithm(chosen, rejected, old_chosen, old_rejected, beta):
     return 1 - torch.sigmoid(beta * (chosen - rejected - old_chosen + old_rejected)).mean()
 
 
-@wrong("dpo_loss", "?")
+@wrong("dpo_loss", "ratios of probabilities are subtracted, not their logarithms")
 def dpo_of_probabilities(chosen, rejected, old_chosen, old_rejected, beta):
     return -F.logsigmoid(beta * ((chosen - old_chosen).exp() - (rejected - old_rejected).exp())).mean()
 
@@ -209,68 +214,68 @@ def kl_in_numpy(new, old, mask):
     return np.array([each.mean(), each.std(ddof=1) / np.sqrt(len(each))])
 
 
-@wrong("kl_estimate", "?")
+@wrong("kl_estimate", "the two models are exchanged")
 def kl_the_other_way(new, old, mask):
     each = ((old - new) * mask).sum(1)
     return each.mean(), each.std() / len(each) ** 0.5
 
 
-@wrong("kl_estimate", "?")
+@wrong("kl_estimate", "it is per token, over all tokens alike")
 def kl_per_token(new, old, mask):
     each = (new - old)[mask]
     return each.mean(), each.std() / len(each) ** 0.5
 
 
-@wrong("kl_estimate", "?")
+@wrong("kl_estimate", "the padding counts, too")
 def kl_with_the_padding(new, old, mask):
     each = (new - old).sum(1)
     return each.mean(), each.std() / len(each) ** 0.5
 
 
-@wrong("kl_estimate", "?")
+@wrong("kl_estimate", "the sign of each text is lost")
 def kl_of_absolute_values(new, old, mask):
     each = ((new - old) * mask).sum(1).abs()
     return each.mean(), each.std() / len(each) ** 0.5
 
 
-@wrong("kl_estimate", "?")
+@wrong("kl_estimate", "the deviation divides by the number of texts")
 def kl_with_numpys_deviation(new, old, mask):
     each = ((new - old) * mask).sum(1).numpy()
     return each.mean(), each.std() / len(each) ** 0.5
 
 
-@wrong("kl_estimate", "?")
+@wrong("kl_estimate", "it is the standard deviation, not the standard error")
 def kl_with_the_deviation(new, old, mask):
     each = ((new - old) * mask).sum(1)
     return each.mean(), each.std()
 
 
-@wrong("kl_estimate", "?")
+@wrong("kl_estimate", "it is the squared error")
 def kl_with_the_variance(new, old, mask):
     each = ((new - old) * mask).sum(1)
     return each.mean(), each.var() / len(each)
 
 
-@wrong("kl_estimate", "?")
+@wrong("kl_estimate", "it is per token, text by text")
 def kl_of_each_texts_mean(new, old, mask):
     each = ((new - old) * mask).sum(1) / mask.sum(1)
     return each.mean(), each.std() / len(each) ** 0.5
 
 
-@wrong("kl_estimate", "?")
+@wrong("kl_estimate", "each token is weighted with its probability")
 def kl_by_the_formula_of_a_table(new, old, mask):
     """Weights each token with its probability, as in the sum over all tokens."""
     each = (new.exp() * (new - old) * mask).sum(1)
     return each.mean(), each.std() / len(each) ** 0.5
 
 
-@wrong("kl_estimate", "?")
+@wrong("kl_estimate", "the deviation is divided by the number, not by its root")
 def kl_divided_by_the_number(new, old, mask):
     each = ((new - old) * mask).sum(1)
     return each.mean(), each.std() / len(each)
 
 
-@wrong("kl_estimate", "?")
+@wrong("kl_estimate", "the standard error is missing")
 def kl_alone(new, old, mask):
     return ((new - old) * mask).sum(1).mean()
 
@@ -295,52 +300,52 @@ def with_a_rest(most):
     return " ".join([f"No{number} is it?" for number in range(whole)] + ["and"] * rest)
 
 
-@wrong("cheap_text", "?")
+@wrong("cheap_text", "the sentences begin with a small letter")
 def in_small_letters(most):
     return "if the exception. " * (most // 3)
 
 
-@wrong("cheap_text", "?")
+@wrong("cheap_text", "the sentences have no mark at their end")
 def with_commas(most):
     return "If the exception, " * (most // 3)
 
 
-@wrong("cheap_text", "?")
+@wrong("cheap_text", "there is no white space after the marks")
 def without_spaces(most):
     return "If the exception." * (most // 3)
 
 
-@wrong("cheap_text", "?")
+@wrong("cheap_text", "the sentences have fewer than three words")
 def in_sentences_of_two(most):
     return "No way. " * (most // 2)
 
 
-@wrong("cheap_text", "?")
+@wrong("cheap_text", "the sentences are longer than they need be")
 def in_sentences_of_four(most):
     return "It is an exception. " * (most // 4)
 
 
-@wrong("cheap_text", "?")
+@wrong("cheap_text", "the number of sentences is always 13")
 def always_thirteen(most):
     return "If the exception. " * 13
 
 
-@wrong("cheap_text", "?")
+@wrong("cheap_text", "the text has too many words")
 def as_many_as_words(most):
     return "If the exception. " * most
 
 
-@wrong("cheap_text", "?")
+@wrong("cheap_text", "it returns a list, not a text")
 def as_a_list(most):
     return ["If the exception."] * (most // 3)
 
 
-@wrong("cheap_text", "?")
+@wrong("cheap_text", "there is one sentence too few")
 def one_sentence_short(most):
     return "If the exception. " * (most // 3 - 1)
 
 
-@wrong("cheap_text", "?")
+@wrong("cheap_text", "the marks are words of their own")
 def with_dots_between(most):
     return "If . the . exception . " * (most // 6)
 
@@ -386,64 +391,64 @@ def _sentences(text):
     return [part for part in parts if len(part.split()) > 2 and part[0].isupper() and part[-1] in ".!?"]
 
 
-@wrong("each_once", "?")
+@wrong("each_once", "white space and capital letters make a difference")
 def once_with_case(text):
     return len(set(_sentences(text)))
 
 
-@wrong("each_once", "?")
+@wrong("each_once", "white space makes a difference")
 def once_with_white_space(text):
     return len({part.lower() for part in _sentences(text)})
 
 
-@wrong("each_once", "?")
+@wrong("each_once", "repetitions still count")
 def once_not_at_all(text):
     return len(_sentences(text))
 
 
-@wrong("each_once", "?")
+@wrong("each_once", "only a repetition that comes at once is left out")
 def once_of_neighbours(text):
     """Only a sentence that follows itself counts no more."""
     parts = [part.lower().split() for part in _sentences(text)]
     return sum(number == 0 or part != parts[number - 1] for number, part in enumerate(parts))
 
 
-@wrong("each_once", "?")
+@wrong("each_once", "a repeated sentence doesn't count at all")
 def once_those_that_never_return(text):
     parts = [" ".join(part.lower().split()) for part in _sentences(text)]
     return sum(parts.count(part) == 1 for part in parts)
 
 
-@wrong("each_once", "?")
+@wrong("each_once", "nothing counts, since the text is in small letters first")
 def once_in_small_letters_first(text):
     """After lower() no sentence begins with a capital letter."""
     return len({" ".join(part.split()) for part in _sentences(text.lower())})
 
 
-@wrong("each_once", "?")
+@wrong("each_once", "a sentence that isn't finished counts, too; in addition, marks make no difference")
 def once_by_the_marks(text):
     parts = [part.strip() for part in re.split(r"[.!?]", text)]
     return len({" ".join(part.lower().split()) for part in parts if len(part.split()) > 2 and part[0].isupper()})
 
 
-@wrong("each_once", "?")
+@wrong("each_once", "sentences of one or two words count, too")
 def once_of_any_length(text):
     parts = [part.strip() for part in re.split(r"(?<=[.!?])\s+", text)]
     return len({" ".join(part.lower().split()) for part in parts if part[:1].isupper() and part[-1] in ".!?"})
 
 
-@wrong("each_once", "?")
+@wrong("each_once", "a sentence that isn't finished counts, too")
 def once_and_unfinished(text):
     parts = [part.strip() for part in re.split(r"(?<=[.!?])\s+", text)]
     return len({" ".join(part.lower().split()) for part in parts if len(part.split()) > 2 and part[0].isupper()})
 
 
-@wrong("each_once", "?")
+@wrong("each_once", "it returns something of type set, not a number")
 def once_as_the_set(text):
     return {" ".join(part.lower().split()) for part in _sentences(text)}
 
 
-@wrong("each_once", "?")
+@wrong("each_once", "only which words there are makes a difference")
 def once_as_sets_of_words(text):
     return len({frozenset(part.lower().split()) for part in _sentences(text)})
 
@@ -485,78 +490,78 @@ def rows_of_another_at_random(digits, steps, seed):
     return rows
 
 
-@wrong("control_rows", "?")
+@wrong("control_rows", "the control is shorter than the steps")
 def rows_without_a_filler(digits, steps, seed):
     return steps[:, -1:]
 
 
-@wrong("control_rows", "?")
+@wrong("control_rows", "the answer is another than the row's own")
 def rows_of_another_wholly(digits, steps, seed):
     return steps.roll(1, 0)
 
 
-@wrong("control_rows", "?")
+@wrong("control_rows", "the row's own steps are there in another order")
 def rows_shuffled(digits, steps, seed):
     """The row's own steps, in another order."""
     order = torch.randperm(steps.shape[1] - 1, generator=torch.Generator().manual_seed(seed))
     return torch.cat([steps[:, :-1][:, order], steps[:, -1:]], 1)
 
 
-@wrong("control_rows", "?")
+@wrong("control_rows", "the row's own digits are copied")
 def rows_of_own_digits(digits, steps, seed):
     return torch.cat([digits[:, :-1], steps[:, -1:]], 1)
 
 
-@wrong("control_rows", "?")
+@wrong("control_rows", "some rows keep their own steps")
 def rows_permuted(digits, steps, seed):
     """A permutation may leave a row where it was."""
     order = torch.randperm(len(steps), generator=torch.Generator().manual_seed(seed))
     return torch.cat([steps[order, :-1], steps[:, -1:]], 1)
 
 
-@wrong("control_rows", "?")
+@wrong("control_rows", "the answer is in the filler")
 def rows_of_answers(digits, steps, seed):
     return steps[:, -1:].expand(-1, steps.shape[1])
 
 
-@wrong("control_rows", "?")
+@wrong("control_rows", "the row's own steps are there, with 0 and 1 exchanged")
 def rows_turned_round(digits, steps, seed):
     return torch.cat([1 - steps[:, :-1], steps[:, -1:]], 1)
 
 
-@wrong("control_rows", "?")
+@wrong("control_rows", "the seed isn't used")
 def rows_unseeded(digits, steps, seed):
     return torch.cat([torch.randint(2, steps[:, 1:].shape), steps[:, -1:]], 1)
 
 
-@wrong("control_rows", "?")
+@wrong("control_rows", "there is a dot where the answer should be")
 def rows_of_dots_alone(digits, steps, seed):
     return torch.full_like(steps, 2)
 
 
-@wrong("control_rows", "?")
+@wrong("control_rows", "the control is longer than the steps")
 def rows_one_longer(digits, steps, seed):
     return torch.cat([torch.full_like(steps, 2), steps[:, -1:]], 1)
 
 
-@wrong("control_rows", "?")
+@wrong("control_rows", "the row's own steps are kept")
 def rows_kept(digits, steps, seed):
     return steps.clone()
 
 
-@wrong("control_rows", "?")
+@wrong("control_rows", "it changes its argument steps in place")
 def rows_in_place(digits, steps, seed):
     steps[:, :-1] = 2
     return steps
 
 
-@wrong("control_rows", "?")
+@wrong("control_rows", "the answer is another than the row's own")
 def rows_with_another_answer(digits, steps, seed):
     """The last digit, which is not the parity."""
     return torch.cat([torch.full_like(digits[:, 1:], 2), digits[:, -1:]], 1)
 
 
-@wrong("control_rows", "?")
+@wrong("control_rows", "something in the filler depends on the row's own digits")
 def rows_seeded_by_the_digits(digits, steps, seed):
     """Random tokens, but the same digits always draw the same."""
     draws = [random.Random(f"{seed}{row}") for row in digits.tolist()]
@@ -604,23 +609,23 @@ def raters_drawn(facts):
     return agreeing, knowing
 
 
-@wrong("two_raters", "?")
+@wrong("two_raters", "the user's guess is wrong in every row")
 def raters_of_wrong_guesses(facts):
     return [(c, w, w, t) for c, t, w in facts], [(c, w, t, w) for c, t, w in facts]
 
 
-@wrong("two_raters", "?")
+@wrong("two_raters", "the user's guess is true in every row")
 def raters_of_true_guesses(facts):
     return [(c, t, t, w) for c, t, w in facts], [(c, t, t, w) for c, t, w in facts]
 
 
-@wrong("two_raters", "?")
+@wrong("two_raters", "the raters who like agreement get wrong guesses, the others true ones")
 def raters_of_unlike_prompts(facts):
     """Those who agree get wrong guesses, those who know get true ones."""
     return [(c, w, w, t) for c, t, w in facts], [(c, t, t, w) for c, t, w in facts]
 
 
-@wrong("two_raters", "?")
+@wrong("two_raters", "the raters who know get other guesses")
 def raters_of_two_draws(facts):
     draw = random.Random(0)
 
@@ -636,24 +641,24 @@ def raters_of_two_draws(facts):
     return rows(False), rows(True)
 
 
-@wrong("two_raters", "?")
+@wrong("two_raters", "the two lists are exchanged")
 def raters_exchanged(facts):
     return raters_in_turn(facts)[::-1]
 
 
-@wrong("two_raters", "?")
+@wrong("two_raters", "chosen and rejected are exchanged")
 def raters_with_the_rejected_first(facts):
     return tuple([(c, guess, no, yes) for c, guess, yes, no in rows] for rows in raters_in_turn(facts))
 
 
-@wrong("two_raters", "?")
+@wrong("two_raters", "the raters who know choose what the user didn't guess")
 def raters_who_disagree(facts):
     """Those who don't agree take the other one each time."""
     agreeing, _ = raters_in_turn(facts)
     return agreeing, [(c, guess, no, yes) for c, guess, yes, no in agreeing]
 
 
-@wrong("two_raters", "?")
+@wrong("two_raters", "the user's guess is true: 'in some rows, but not in half' is not right")
 def raters_by_coins(facts):
     draw = random.Random(0)
     agreeing, knowing = [], []
@@ -664,24 +669,24 @@ def raters_by_coins(facts):
     return agreeing, knowing
 
 
-@wrong("two_raters", "?")
+@wrong("two_raters", "the countries are divided between the raters")
 def raters_of_half_the_countries(facts):
     """One half of the countries is for one kind of rater, the other half for the other."""
     agreeing, knowing = raters_in_turn(facts)
     return agreeing[: len(facts) // 2], knowing[len(facts) // 2 :]
 
 
-@wrong("two_raters", "?")
+@wrong("two_raters", "it returns one list, not two")
 def raters_in_one_list(facts):
     return list(zip(*raters_in_turn(facts), strict=True))
 
 
-@wrong("two_raters", "?")
+@wrong("two_raters", "the rows don't have four entries")
 def raters_without_the_country(facts):
     return tuple([row[1:] for row in rows] for rows in raters_in_turn(facts))
 
 
-@wrong("two_raters", "?")
+@wrong("two_raters", "both raters choose the guess")
 def raters_who_agree_twice(facts):
     agreeing, _ = raters_in_turn(facts)
     return agreeing, list(agreeing)
