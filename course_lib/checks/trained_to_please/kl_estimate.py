@@ -125,7 +125,7 @@ KL_ESTIMATE.edit(
 )
 KL_ESTIMATE.edit(
     "it is half of an interval, not the standard error",
-    "Return the standard error itself. Whoever wants an interval can multiply it.",
+    "Return the standard error itself. If you want an interval, you can multiply it afterwards.",
     (ERROR, "1.96 * each.std() / len(each) ** 0.5"),
 )
 KL_ESTIMATE.edit("it is the sum over the texts, not the mean", "Take the mean over the texts.", (MEAN, "each.sum()"))
