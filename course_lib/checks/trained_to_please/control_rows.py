@@ -20,11 +20,12 @@ def drive(answer, digits, steps, seed):
 
     def table(found):
         try:
-            found = torch.as_tensor(found if hasattr(found, "shape") else [[int(one) for one in row] for row in found])
-        except (TypeError, ValueError):
+            found = torch.as_tensor(found)  # as the cell below does
+        except (TypeError, ValueError, RuntimeError):
             return None
-        whole = found.ndim == 2 and not found.is_complex() and (found == found.long()).all()
-        return found.long() if whole else None
+        if found.ndim != 2 or found.layout != torch.strided or found.is_complex() or (found != found.long()).any():
+            return None
+        return found.long()
 
     def written(digits, seed):
         return table(answer(digits.clone(), digits.cumsum(1) % 2, seed))

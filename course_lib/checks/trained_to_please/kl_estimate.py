@@ -17,6 +17,8 @@ def kl_estimate_cases(generator: torch.Generator) -> list[Case]:
         "old": torch.tensor([[-2.0, -2.5, -1.0], [-1.0, -2.5, -2.0]]),
         "mask": torch.tensor([[True, True, False], [True, True, True]]),
     }
+    sure = given(5, 6, [3, 6, 2, 4, 5])
+    sure["new"][:, 0], sure["old"][:, 1] = 0, 0
     in_double = {name: one.double() if name != "mask" else one for name, one in given(4, 5).items()}
     strided = {name: one.T.contiguous().T for name, one in given(5, 4).items()}
     in_front = {name: one.flip(1) for name, one in given(4, 6, [2, 6, 3, 5]).items()}
@@ -29,6 +31,7 @@ def kl_estimate_cases(generator: torch.Generator) -> list[Case]:
         ("an estimate below 0", given(5, 4, [2, 3, 4, 4, 1], -0.6)),
         ("a new model far away", given(6, 8, None, 3.0)),
         ("padding in front", in_front),
+        ("tokens that a model is sure of", sure),
         ("float64", in_double),
         ("numbers that are not contiguous in memory", strided),
         ("thirty texts", given(30, 12)),

@@ -33,16 +33,16 @@ def drive(answer, facts):
     both = answer(given)  # the check compares `given` with what it was
     if both is None:
         return None
-    try:
-        both = [[tuple(map(str, row)) for row in rows] for rows in both]
-    except TypeError:
+
+    def is_list(what):
+        return isinstance(what, list | tuple)
+
+    if not is_list(both) or len(both) != 2 or not all(map(is_list, both)):
         return told("something other than two lists of rows")
-    if len(both) != 2:
-        return told("something other than two lists of rows")
-    if any(len(row) != 4 for rows in both for row in rows):
-        return told("two lists, but their rows don't have four entries")
-    if not all(both):
-        return told("an empty list")
+    if not all(both) or not all(is_list(row) and len(row) == 4 for rows in both for row in rows):
+        return told("two lists, but not of rows with four entries")
+    if not all(isinstance(one, str) for rows in both for row in rows for one in row):
+        return told("two lists, but their rows hold other things than texts")
     true, wrong = ({fact[0]: fact[place] for fact in facts} for place in (1, 2))
     asked = [Counter(row[0] for row in rows) for rows in both]
     if any(set(one) - set(true) for one in asked):
