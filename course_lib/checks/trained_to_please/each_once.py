@@ -35,7 +35,7 @@ def each_once_cases(generator: torch.Generator) -> list[Case]:
     inputs = [
         (
             "the example of the text",
-            "If the exception. A class is made. If the Exception. If the\nexception! if it fails. No. If the exception. The",
+            "If the exception. A class is made. If the Exception. if it fails. No. If the exception!",
         ),
         ("a text without a repetition", f"{one} {other}"),
         ("one sentence again and again", " ".join([one] * (3 + draw(4)))),

@@ -15,6 +15,7 @@ def drive(answer, facts):
     """Whether an answer's rows can tell agreement from truth, and what its two raters choose in them."""
     from collections import Counter
 
+    not_half = "in some rows, but not in half"
     names = (
         "it returns",
         "countries",
@@ -49,11 +50,11 @@ def drive(answer, facts):
         return told("two lists of rows", "others than those of the list", *["not compared"] * 6)
     alike = all(set(one) == set(true) and len(set(one.values())) == 1 for one in asked)
 
-    def share(rows):
-        found = sum(guess == true[country] for country, guess, _, _ in rows)
+    def share(rows, true):
+        found = sum(guess == true[country] for country, guess, *_ in rows)
         if abs(2 * found - len(rows)) <= 1:
             return "in half of the rows"
-        return "in all rows" if found == len(rows) else "in some rows, but not in half" if found else "in no row"
+        return "in all rows" if found == len(rows) else "in no row" if not found else not_half
 
     def choice(rows, first):
         ways = {
@@ -70,7 +71,11 @@ def drive(answer, facts):
         return found or "now one, now the other"
 
     pairs = [(country, guess) for rows in both for country, guess, _, _ in rows]
-    shares = [share(rows) for rows in both]
+    # coins that are tossed may give half of a few rows, but hardly of 300
+    many = [(f"country {number}", f"capital {number}", f"city {number}") for number in range(300)]
+    tried = [(both, true), (answer(many), {fact[0]: fact[1] for fact in many})]
+    shares = [{share(lists[which], known) for lists, known in tried} for which in (0, 1)]
+    shares = [one.pop() if len(one) == 1 else not_half for one in shares]
     ends = [{chosen, rejected} == {true[c], wrong[c]} for rows in both for c, _, chosen, rejected in rows]
     return told(
         "two lists of rows",
