@@ -100,7 +100,7 @@ def judged(
             is undecided, so is the claim.
         limits: what that is, in words that go on from "holds only if"; for a claim that cannot be tested, the evidence
             that a test would take.
-        scope: what was tried; the box shows it with the verdicts "does not hold" and "undecided".
+        scope: what was tried, in words that go on from "Tried:".
         kind: "experiment", "proof", "citation" or "cannot be tested".
         measured_on: one of `MEASURED_ON`; for a proof it is "arithmetic".
     Raises:
@@ -135,7 +135,7 @@ def judged(
             result = HOLDS
         elif None in (holds, holds_within):
             result = UNDECIDED
-            scope = f"it holds if {limits}" if holds_within else scope
+            scope = ". Tried: ".join(filter(None, (f"it holds if {limits}" * bool(holds_within), scope)))
         else:
             result = WITHIN if holds_within else NOT
     figures |= {name: one.mean for name, one in effects.items()}
@@ -165,12 +165,9 @@ def settled(claim: str) -> dict:
 
 
 def bounds(record: Mapping) -> str:
-    """Returns in words what a claim needs in order to hold, or what was tried if it does not hold or is undecided.
-
-    It returns "" for a claim that holds as people say it.
-    """
-    words = {WITHIN: record["limits"], UNTESTABLE: record["limits"], NOT: record["scope"], UNDECIDED: record["scope"]}
-    return words.get(record["verdict"], "")
+    """Returns in words what a claim needs in order to hold, and what was tried."""
+    needed = record["limits"] if record["verdict"] in (WITHIN, UNTESTABLE) else ""
+    return ". Tried: ".join(filter(None, (needed, record["scope"])))
 
 
 def answer(verdict: str) -> str:
