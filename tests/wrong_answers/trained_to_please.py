@@ -539,7 +539,7 @@ def rounded(most):
     return "If the exception. " * round(most / 3)
 
 
-@wrong("cheap_text", "it returns something other than a text")
+@wrong("cheap_text", "it returns something else, not a text")
 def the_reward_itself(most):
     return most // 3
 
@@ -860,7 +860,7 @@ def rows_permuted_unseeded(digits, steps, seed):
     return torch.cat([steps[torch.randperm(len(steps)), :-1], steps[:, -1:]], 1)
 
 
-@wrong("control_rows", "it returns something other than a table of tokens")
+@wrong("control_rows", "it returns something else, not a table of tokens")
 def rows_in_a_list_of_tensors(digits, steps, seed):
     return [torch.cat([torch.full_like(row[1:], 2), row[-1:]]) for row in steps]
 
@@ -973,12 +973,12 @@ def raters_of_half_the_countries(facts):
     return agreeing[: len(facts) // 2], knowing[len(facts) // 2 :]
 
 
-@wrong("two_raters", "it returns something other than two lists")
+@wrong("two_raters", "it returns something else, not two lists")
 def raters_in_one_list(facts):
     return list(zip(*raters_in_turn(facts), strict=True))
 
 
-@wrong("two_raters", "the rows don't have four entries")
+@wrong("two_raters", "it returns lists of something else, not of rows with four texts")
 def raters_without_the_country(facts):
     return tuple([row[1:] for row in rows] for rows in raters_in_turn(facts))
 
@@ -1029,7 +1029,7 @@ def raters_with_the_guess_first(facts):
     return tuple([(guess, country, *pair) for country, guess, *pair in rows] for rows in raters_in_turn(facts))
 
 
-@wrong("two_raters", "it returns something other than two lists")
+@wrong("two_raters", "it returns something else, not two lists")
 def raters_in_a_dictionary(facts):
     return dict(zip(("agreement", "knowledge"), raters_in_turn(facts), strict=True))
 

@@ -14,7 +14,7 @@ def drive(answer, most):
     if text is None:
         return None
     if not isinstance(text, str):
-        kind = "a list" if isinstance(text, list | tuple) else "something other than a text"
+        kind = "a list" if isinstance(text, list | tuple) else "something else, not a text"
         return dict(zip(names, (kind, *["not compared"] * 4), strict=True))
     parts = [part for part in re.split(r"(?<=[.!?])\s+", text) if part.strip()]
 
@@ -156,4 +156,4 @@ CHEAP_TEXT.edit(
 )
 CHEAP_TEXT.edit("there is only one sentence", FIXED, (NUMBER, "1"))
 CHEAP_TEXT.edit("it returns a list, not a text", "Join the sentences to one text.", (RESULT, "[sentence] * number"))
-CHEAP_TEXT.edit("it returns something other than a text", "Return the text itself.", (RESULT, "number"))
+CHEAP_TEXT.edit("it returns something else, not a text", "Return the text itself.", (RESULT, "number"))

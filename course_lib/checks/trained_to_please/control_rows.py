@@ -51,7 +51,7 @@ def drive(answer, digits, steps, seed):
         return None
     first = table(first)
     if first is None or len(first) != rows:
-        return told("something other than a table with a row for each")
+        return told("something else, not a table with a row for each")
     if first.shape[1] != n:
         return told("a row for each", "fewer than the steps" if first.shape[1] < n else "more than the steps",
                     *["not compared"] * 4)  # fmt: skip
@@ -157,6 +157,17 @@ CONTROL_ROWS.edit(
     (ANSWER, "steps.roll(1, 0)[:, -1:]"),
 )
 CONTROL_ROWS.edit("the answer is another than the row's own", END, (ANSWER, "1 - steps[:, -1:]"))
+CONTROL_ROWS.edit(
+    "the answer is another than the row's own", f"{END} Are the rows in their order?", (ANSWER, "steps.flip(0)[:, -1:]")
+)
+CONTROL_ROWS.edit(
+    "the answer comes first, not last", "The model answers at the end.", (RESULT, "torch.cat([answer, filler], 1)")
+)
+CONTROL_ROWS.edit(
+    "rows and positions are swapped",
+    "Row by row, return what is written.",
+    (RESULT, "torch.cat([filler, answer], 1).T"),
+)
 CONTROL_ROWS.edit("there is a dot where the answer should be", END, (ANSWER, "filler[:, -1:]"))
 KEPT = "The control is about what is written down. As long as the row's own steps are there, a model can use them."
 CONTROL_ROWS.edit("the row's own steps are kept", KEPT, (FILLER, "steps[:, :-1]"))
@@ -215,7 +226,7 @@ CONTROL_ROWS.edit(
     (FILLER, "torch.randint(2, steps[:, 1:].shape)"),
 )
 CONTROL_ROWS.edit(
-    "it returns something other than a table of tokens",
+    "it returns something else, not a table of tokens",
     "Return a whole number for each token, with a row for each row of `digits`. `torch.stack` joins rows to a table.",
     (RESULT, "[filler, answer]"),
 )

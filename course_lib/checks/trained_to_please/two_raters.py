@@ -39,11 +39,13 @@ def drive(answer, facts):
         return isinstance(what, list | tuple)
 
     if not is_list(both) or len(both) != 2 or not all(map(is_list, both)):
-        return told("something other than two lists of rows")
-    if not all(is_list(row) and len(row) == 4 for rows in both for row in rows):
-        return told("two lists, but not of rows with four entries")
-    if not all(isinstance(one, str) for rows in both for row in rows for one in row):
-        return told("two lists, but their rows hold other things than texts")
+        return told("something else, not two lists")
+    if not all(
+        is_list(row) and len(row) == 4 and all(isinstance(one, str) for one in row) for rows in both for row in rows
+    ):
+        return told("lists of something else, not of rows with four texts")
+    if len(both[0]) != len(both[1]):
+        return told("two lists of different lengths, not of the same one")
     true, wrong = ({fact[0]: fact[place] for fact in facts} for place in (1, 2))
     asked = [Counter(row[0] for row in rows) for rows in both]
     if any(set(one) - set(true) for one in asked):
@@ -256,9 +258,9 @@ TWO_RATERS.edit(
     OFTEN,
     (RESULT, "return agreeing + agreeing[:1], knowing + knowing[:1]"),
 )
-FORM = "Return two lists. A row has four entries: the country, the guess, what is chosen, and what is rejected."
+FORM = "Return two lists. A row has four texts: the country, the guess, what is chosen, and what is rejected."
 TWO_RATERS.edit(
-    "it returns something other than two lists", FORM, (RESULT, "return list(zip(agreeing, knowing, strict=True))")
+    "it returns something else, not two lists", FORM, (RESULT, "return list(zip(agreeing, knowing, strict=True))")
 )
 TWO_RATERS.edit(
     "the rows don't begin with a country of the list",
@@ -280,12 +282,17 @@ TWO_RATERS.edit(
     (KNOW, 'knowing.append((country, guess, f"It is {true}.", f"It is {wrong}."))'),
 )
 TWO_RATERS.edit(
-    "the rows hold other things than texts",
-    f"{FORM} All four are texts.",
+    "it returns lists of something else, not of rows with four texts",
+    FORM,
     (KNOW, "knowing.append((country, None, true, wrong))"),
 )
 TWO_RATERS.edit(
-    "the rows don't have four entries",
+    "it returns two lists of different lengths, not of the same one",
+    "Row by row, both lists have the same country and the same guess.",
+    (RESULT, "return agreeing, knowing[:-1]"),
+)
+TWO_RATERS.edit(
+    "it returns lists of something else, not of rows with four texts",
     FORM,
     (RESULT, "return [row[1:] for row in agreeing], [row[1:] for row in knowing]"),
 )
