@@ -469,6 +469,11 @@ def without_spaces(most):
     return "If the exception." * (most // 3)
 
 
+@wrong("cheap_text", "there is no white space after the marks")
+def with_commas_between(most):
+    return ",".join(["If the exception."] * (most // 3))
+
+
 @wrong("cheap_text", "the sentences have fewer than three words")
 def in_sentences_of_two(most):
     return "No way. " * (most // 2)

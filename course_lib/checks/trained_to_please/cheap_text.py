@@ -25,7 +25,7 @@ def drive(answer, most):
         """Why a sentence doesn't count; "" if it does."""
         if part[0].isspace():
             return "have white space in front"
-        if re.search(r"[.!?][A-Z]", part):
+        if re.search(r"[.!?]\W?[A-Z]", part):
             return "have no white space after a mark"
         if part[-1] not in ".!?":
             return "don't end with a mark"
@@ -154,6 +154,7 @@ CHEAP_TEXT.edit(
     "`most` is a number of words. A slice of a text counts its letters.",
     (RESULT, "(sentence * number)[:most]"),
 )
+CHEAP_TEXT.edit("the text is empty", FIXED, (RESULT, '""'))
 CHEAP_TEXT.edit("there is only one sentence", FIXED, (NUMBER, "1"))
 CHEAP_TEXT.edit("it returns a list, not a text", "Join the sentences to one text.", (RESULT, "[sentence] * number"))
 CHEAP_TEXT.edit("it returns something else, not a text", "Return the text itself.", (RESULT, "number"))
