@@ -820,6 +820,13 @@ def rows_moved_as_a_derangement(digits, steps, seed):
     return torch.cat([steps[order, :-1], steps[:, -1:]], 1)
 
 
+@right("control_rows")
+def rows_of_new_digits(digits, steps, seed):
+    """The steps of digits that are drawn anew."""
+    new = torch.randint(2, digits.shape, generator=torch.Generator().manual_seed(seed)).cumsum(1) % 2
+    return torch.cat([new[:, :-1], steps[:, -1:]], 1)
+
+
 @wrong("control_rows", "the row's own steps are there, shifted")
 def rows_rolled_along_the_row(digits, steps, seed):
     return torch.cat([steps.roll(1, 1)[:, :-1], steps[:, -1:]], 1)
