@@ -22,7 +22,8 @@ from course_lib.tools.mutants import EQUIVALENT, PASSED, Mutant, Solution, judge
 BEYOND = 1.02  # distance of a value just outside the tolerance, in tolerances
 SMALLEST = 1e-4  # share of a value, if there is no tolerance
 FIXED = "heads", "width", "model_size", "bits"  # the heads share a width evenly, and numbers have 4 bits or more
-NEVER_0 = *FIXED, "sets", "layers", "new", "tokens"  # no model has a size of 0, and no text has 0 tokens
+# no model has a size of 0, no text or prompt has 0 tokens, and β is above 0
+NEVER_0 = *FIXED, "sets", "layers", "new", "tokens", "prompt_length", "beta"
 AS_0 = 0.05  # smaller values may be read from a figure as 0
 
 

@@ -102,6 +102,51 @@ def log_of_the_summed_p(logits, words, prompt_length):
     return p[:, prompt_length - 1 :].sum(1).log()
 
 
+@wrong("log_p_of_continuation", "a small probability becomes 0 before the logarithm")
+def log_p_of_the_product(logits, words, prompt_length):
+    p = logits.softmax(-1).gather(-1, words[:, 1:, None]).squeeze(-1)
+    return p[:, prompt_length - 1 :].prod(1).log()
+
+
+@wrong("log_p_of_continuation", "the tokens after the prompt are looked up in the first rows of logits")
+def log_p_of_unequal_slices(logits, words, prompt_length):
+    """gather accepts fewer numbers than rows, so the missing slice of the logits raises nothing."""
+    return logits.log_softmax(-1).gather(-1, words[:, prompt_length:, None]).sum((1, 2))
+
+
+@wrong("log_p_of_continuation", "the softmax is taken twice")
+def log_p_of_probabilities_as_logits(logits, words, prompt_length):
+    losses = F.cross_entropy(logits.softmax(-1).mT, words[:, 1:], reduction="none")
+    return -losses[:, prompt_length - 1 :].sum(1)
+
+
+@wrong("log_p_of_continuation", "the last token of the prompt counts, too")
+def log_p_that_begins_two_early(logits, words, prompt_length):
+    """With a prompt of one token, the slice begins at -1."""
+    return logits.log_softmax(-1).gather(-1, words[:, 1:, None]).squeeze(-1)[:, prompt_length - 2 :].sum(1)
+
+
+@wrong("log_p_of_continuation", "only the last token counts")
+def log_p_of_the_last_token(logits, words, prompt_length):
+    return logits[:, -1].log_softmax(-1).gather(-1, words[:, -1:])[:, 0]
+
+
+@wrong("log_p_of_continuation", "it is the loss, with the sign turned; in addition, all rows are added up")
+def log_p_as_one_loss(logits, words, prompt_length):
+    return F.cross_entropy(logits[:, prompt_length - 1 :].mT, words[:, prompt_length:], reduction="sum")
+
+
+@wrong("log_p_of_continuation", "it changes its argument logits in place")
+def log_p_in_place(logits, words, prompt_length):
+    logits -= logits.logsumexp(-1, keepdim=True)
+    return logits.gather(-1, words[:, 1:, None]).squeeze(-1)[:, prompt_length - 1 :].sum(1)
+
+
+@wrong("log_p_of_continuation", "the numbers are rounded to 3 decimal places")
+def log_p_rounded(logits, words, prompt_length):
+    return [round(float(one), 3) for one in log_p_with_a_mask(logits, words, prompt_length)]
+
+
 # ---- dpo_loss ----
 
 
@@ -124,7 +169,13 @@ def dpo_in_numpy(chosen, rejected, old_chosen, old_rejected, beta):
     return float(np.logaddexp(0, -beta * (new - old)).mean())
 
 
-@wrong("dpo_loss", "the sigmoid becomes 0 before the logarithm")
+@right("dpo_loss")
+def dpo_by_binary_cross_entropy(chosen, rejected, old_chosen, old_rejected, beta):
+    scaled = beta * (chosen - rejected - old_chosen + old_rejected)
+    return F.binary_cross_entropy_with_logits(scaled, torch.ones_like(scaled)).item()
+
+
+@wrong("dpo_loss", "the loss is ∞ where the margin is far below 0")
 def dpo_by_log_of_sigmoid(chosen, rejected, old_chosen, old_rejected, beta):
     margin = (chosen - old_chosen) - (rejected - old_rejected)
     return -torch.log(torch.sigmoid(beta * margin)).mean()
@@ -186,6 +237,52 @@ def dpo_without_a_logarithm(chosen, rejected, old_chosen, old_rejected, beta):
 @wrong("dpo_loss", "ratios of probabilities are subtracted, not their logarithms")
 def dpo_of_probabilities(chosen, rejected, old_chosen, old_rejected, beta):
     return -F.logsigmoid(beta * ((chosen - old_chosen).exp() - (rejected - old_rejected).exp())).mean()
+
+
+@wrong("dpo_loss", "the loss is ∞ where the margin is far below 0")
+def dpo_by_log_of_one_plus_exp(chosen, rejected, old_chosen, old_rejected, beta):
+    return torch.log(1 + torch.exp(-beta * (chosen - rejected - old_chosen + old_rejected))).mean()
+
+
+@wrong("dpo_loss", "the loss stops growing where the sigmoid is tiny")
+def dpo_by_cross_entropy_of_the_sigmoid(chosen, rejected, old_chosen, old_rejected, beta):
+    """binary_cross_entropy cuts the logarithm off at -100."""
+    p = torch.sigmoid(beta * (chosen - rejected - old_chosen + old_rejected))
+    return F.binary_cross_entropy(p, torch.ones_like(p))
+
+
+@wrong("dpo_loss", "the loss stops growing where the sigmoid is tiny")
+def dpo_with_a_tinier_epsilon(chosen, rejected, old_chosen, old_rejected, beta):
+    return -torch.log(torch.sigmoid(beta * (chosen - rejected - old_chosen + old_rejected)) + 1e-12).mean()
+
+
+@wrong("dpo_loss", "β multiplies `chosen` alone")
+def dpo_with_a_bracket_less(chosen, rejected, old_chosen, old_rejected, beta):
+    return -F.logsigmoid(beta * chosen - old_chosen - (rejected - old_rejected)).mean()
+
+
+@wrong("dpo_loss", "the old model's numbers are added, not subtracted")
+def dpo_of_the_wrong_pairs(chosen, rejected, old_chosen, old_rejected, beta):
+    return -F.logsigmoid(beta * ((chosen - old_rejected) - (rejected - old_chosen))).mean()
+
+
+@wrong("dpo_loss", "the margin has the wrong sign")
+def dpo_with_the_other_class(chosen, rejected, old_chosen, old_rejected, beta):
+    scaled = beta * (chosen - rejected - old_chosen + old_rejected)
+    return F.binary_cross_entropy_with_logits(scaled, torch.zeros_like(scaled))
+
+
+@wrong("dpo_loss", "it changes its argument chosen in place")
+def dpo_in_place(chosen, rejected, old_chosen, old_rejected, beta):
+    chosen -= old_chosen
+    rejected -= old_rejected
+    return F.softplus(beta * (rejected - chosen)).mean()
+
+
+@wrong("dpo_loss", "it returns a tuple of 2 tensors, not a number")
+def dpo_with_its_margins(chosen, rejected, old_chosen, old_rejected, beta):
+    margin = (chosen - old_chosen) - (rejected - old_rejected)
+    return -F.logsigmoid(beta * margin).mean(), margin
 
 
 # ---- kl_estimate ----
@@ -280,6 +377,63 @@ def kl_alone(new, old, mask):
     return ((new - old) * mask).sum(1).mean()
 
 
+@right("kl_estimate")
+def kl_with_the_other_divisors(new, old, mask):
+    """The deviation divides by the number, and the root is of the number minus 1, which comes to the same."""
+    each = ((new - old) * mask).sum(1)
+    return [each.mean(), each.std(correction=0) / (len(each) - 1) ** 0.5]
+
+
+@wrong("kl_estimate", "the sums are over the texts, not over the tokens")
+def kl_along_the_wrong_axis(new, old, mask):
+    each = ((new - old) * mask).sum(0)
+    return each.mean(), each.std() / len(each) ** 0.5
+
+
+@wrong("kl_estimate", "each text is weighted with its probability")
+def kl_by_the_formula(new, old, mask):
+    """Weights each text with its probability, as in the sum over all texts."""
+    each = (new * mask).sum(1).exp() * ((new - old) * mask).sum(1)
+    return each.mean(), each.std() / len(each) ** 0.5
+
+
+@wrong("kl_estimate", "it is another estimator, which is never below 0")
+def kl_as_in_grpo(new, old, mask):
+    each = (((old - new).exp() - 1 - (old - new)) * mask).sum(1)
+    return each.mean(), each.std() / len(each) ** 0.5
+
+
+@wrong("kl_estimate", "it is the deviation of the tokens, not of the texts")
+def kl_with_the_error_of_tokens(new, old, mask):
+    tokens = (new - old)[mask]
+    return tokens.sum() / len(new), tokens.std() / len(tokens) ** 0.5
+
+
+@wrong("kl_estimate", "it is the deviation of the tokens, not of the texts")
+def kl_with_the_deviation_of_tokens(new, old, mask):
+    tokens = new[mask] - old[mask]
+    return tokens.sum() / len(new), tokens.std() / len(new) ** 0.5
+
+
+@wrong("kl_estimate", "the tokens' mean has the texts' error")
+def kl_of_the_mean_token(new, old, mask):
+    each = ((new - old) * mask).sum(1)
+    return each.sum() / mask.sum(), each.std() / len(each) ** 0.5
+
+
+@wrong("kl_estimate", "the padding counts in the old model")
+def kl_with_half_a_mask(new, old, mask):
+    each = (new * mask - old).sum(1)
+    return each.mean(), each.std() / len(each) ** 0.5
+
+
+@wrong("kl_estimate", "it changes its argument new in place")
+def kl_in_place(new, old, mask):
+    new[~mask], old[~mask] = 0, 0
+    each = (new - old).sum(1)
+    return each.mean(), each.std() / len(each) ** 0.5
+
+
 # ---- cheap_text ----
 
 
@@ -300,7 +454,7 @@ def with_a_rest(most):
     return " ".join([f"No{number} is it?" for number in range(whole)] + ["and"] * rest)
 
 
-@wrong("cheap_text", "the sentences begin with a small letter")
+@wrong("cheap_text", "the sentences don't begin with a capital letter")
 def in_small_letters(most):
     return "if the exception. " * (most // 3)
 
@@ -313,6 +467,11 @@ def with_commas(most):
 @wrong("cheap_text", "there is no white space after the marks")
 def without_spaces(most):
     return "If the exception." * (most // 3)
+
+
+@wrong("cheap_text", "there is no white space after the marks")
+def with_commas_between(most):
+    return ",".join(["If the exception."] * (most // 3))
 
 
 @wrong("cheap_text", "the sentences have fewer than three words")
@@ -348,6 +507,46 @@ def one_sentence_short(most):
 @wrong("cheap_text", "the marks are words of their own")
 def with_dots_between(most):
     return "If . the . exception . " * (most // 6)
+
+
+@wrong("cheap_text", "the marks are words of their own")
+def with_a_space_before_the_dot(most):
+    return "If the exception . " * (most // 3)
+
+
+@wrong("cheap_text", "the sentences don't begin with a capital letter")
+def in_digits(most):
+    return "1 2 3. " * (most // 3)
+
+
+@wrong("cheap_text", "only the first sentence begins with a capital letter")
+def with_one_capital(most):
+    return " ".join(["if the exception."] * (most // 3)).capitalize()
+
+
+@wrong("cheap_text", "the last sentence has no mark at its end")
+def joined_by_dots(most):
+    return ". ".join(["If the exception"] * (most // 3))
+
+
+@wrong("cheap_text", "there is white space in front of the text")
+def in_lines_after_an_empty_one(most):
+    return "\nIf the exception." * (most // 3)
+
+
+@wrong("cheap_text", "the text is cut after so many letters, not words")
+def cut_at_letters(most):
+    return ("If the exception. " * most)[:most]
+
+
+@wrong("cheap_text", "there is one sentence too many where two words are left over")
+def rounded(most):
+    return "If the exception. " * round(most / 3)
+
+
+@wrong("cheap_text", "it returns something else, not a text")
+def the_reward_itself(most):
+    return most // 3
 
 
 # ---- each_once ----
@@ -425,7 +624,7 @@ def once_in_small_letters_first(text):
     return len({" ".join(part.split()) for part in _sentences(text.lower())})
 
 
-@wrong("each_once", "a sentence that isn't finished counts, too; in addition, marks make no difference")
+@wrong("each_once", "the text is split at every mark, and the marks are lost")
 def once_by_the_marks(text):
     parts = [part.strip() for part in re.split(r"[.!?]", text)]
     return len({" ".join(part.lower().split()) for part in parts if len(part.split()) > 2 and part[0].isupper()})
@@ -451,6 +650,50 @@ def once_as_the_set(text):
 @wrong("each_once", "only which words there are makes a difference")
 def once_as_sets_of_words(text):
     return len({frozenset(part.lower().split()) for part in _sentences(text)})
+
+
+@wrong("each_once", "all white space is taken away")
+def once_without_white_space(text):
+    return len({re.sub(r"\s", "", part.lower()) for part in _sentences(text)})
+
+
+@wrong("each_once", "a mark ends a sentence without white space after it, too")
+def once_by_a_pattern(text):
+    found = [part for part in re.findall(r"[A-Z][^.!?]*[.!?]", text) if len(part.split()) > 2]
+    return len({" ".join(part.lower().split()) for part in found})
+
+
+@wrong("each_once", "a repeated sentence is taken away only once")
+def once_less_those_that_repeat(text):
+    parts = [" ".join(part.lower().split()) for part in _sentences(text)]
+    return len(parts) - len({part for part in parts if parts.count(part) > 1})
+
+
+@wrong("each_once", "a new line makes a difference")
+def once_with_one_space_for_two(text):
+    return len({part.lower().replace("  ", " ") for part in _sentences(text)})
+
+
+@wrong("each_once", "marks make no difference")
+def once_by_the_words_alone(text):
+    return len({tuple(re.findall(r"\w+", part.lower())) for part in _sentences(text)})
+
+
+@wrong("each_once", "different words are counted, not different sentences")
+def once_each_word(text):
+    return len({word for part in _sentences(text) for word in part.lower().split()})
+
+
+@wrong("each_once", "two calls with the same input give different results")
+def once_in_all_texts(text, seen=set()):  # noqa: B006 - the mistake
+    """The default value is made once and kept."""
+    seen.update(" ".join(part.lower().split()) for part in _sentences(text))
+    return len(seen)
+
+
+@wrong("each_once", "it returns nothing")
+def once_without_a_return(text):
+    len({" ".join(part.lower().split()) for part in _sentences(text)})
 
 
 # ---- control_rows ----
@@ -568,6 +811,72 @@ def rows_seeded_by_the_digits(digits, steps, seed):
     return [[*(draw.randrange(2) for _ in row[1:]), row[-1]] for draw, row in zip(draws, steps.tolist(), strict=True)]
 
 
+@right("control_rows")
+def rows_moved_as_a_derangement(digits, steps, seed):
+    draw = random.Random(seed)
+    order = list(range(len(steps)))
+    while any(place == number for place, number in enumerate(order)):
+        draw.shuffle(order)
+    return torch.cat([steps[order, :-1], steps[:, -1:]], 1)
+
+
+@right("control_rows")
+def rows_of_new_digits(digits, steps, seed):
+    """The steps of digits that are drawn anew."""
+    new = torch.randint(2, digits.shape, generator=torch.Generator().manual_seed(seed)).cumsum(1) % 2
+    return torch.cat([new[:, :-1], steps[:, -1:]], 1)
+
+
+@wrong("control_rows", "the row's own steps are there, shifted")
+def rows_rolled_along_the_row(digits, steps, seed):
+    return torch.cat([steps.roll(1, 1)[:, :-1], steps[:, -1:]], 1)
+
+
+@wrong("control_rows", "the row's own steps are there, shifted, and the answer is shifted, too")
+def rows_rolled_wholly_along_the_row(digits, steps, seed):
+    return steps.roll(1, 1)
+
+
+@wrong("control_rows", "some rows keep their own steps")
+def rows_from_the_last_to_the_first(digits, steps, seed):
+    """The row in the middle stays."""
+    return torch.cat([steps.flip(0)[:, :-1], steps[:, -1:]], 1)
+
+
+@wrong("control_rows", "some rows keep their own steps")
+def rows_of_the_row_before(digits, steps, seed):
+    """Nothing comes before the first row."""
+    rows = steps.clone()
+    for row in range(1, len(steps)):
+        rows[row, :-1] = steps[row - 1, :-1]
+    return rows
+
+
+@wrong("control_rows", "the row's own digits are copied")
+def rows_of_dots_and_a_digit(digits, steps, seed):
+    rows = torch.full_like(steps, 2)
+    rows[:, 2], rows[:, -1] = digits[:, 2], steps[:, -1]
+    return rows
+
+
+@wrong("control_rows", "something in the filler depends on the row's own digits")
+def rows_shuffled_together(digits, steps, seed):
+    """All steps of all rows, so that some of a row's own come back to it."""
+    filler = steps[:, :-1].flatten()
+    order = torch.randperm(len(filler), generator=torch.Generator().manual_seed(seed))
+    return torch.cat([filler[order].view(len(steps), -1), steps[:, -1:]], 1)
+
+
+@wrong("control_rows", "the seed isn't used")
+def rows_permuted_unseeded(digits, steps, seed):
+    return torch.cat([steps[torch.randperm(len(steps)), :-1], steps[:, -1:]], 1)
+
+
+@wrong("control_rows", "it returns something else, not a table of tokens")
+def rows_in_a_list_of_tensors(digits, steps, seed):
+    return [torch.cat([torch.full_like(row[1:], 2), row[-1:]]) for row in steps]
+
+
 # ---- two_raters ----
 
 
@@ -676,12 +985,12 @@ def raters_of_half_the_countries(facts):
     return agreeing[: len(facts) // 2], knowing[len(facts) // 2 :]
 
 
-@wrong("two_raters", "it returns one list, not two")
+@wrong("two_raters", "it returns something else, not two lists")
 def raters_in_one_list(facts):
     return list(zip(*raters_in_turn(facts), strict=True))
 
 
-@wrong("two_raters", "the rows don't have four entries")
+@wrong("two_raters", "it returns lists of something else, not of rows with four texts")
 def raters_without_the_country(facts):
     return tuple([row[1:] for row in rows] for rows in raters_in_turn(facts))
 
@@ -690,3 +999,60 @@ def raters_without_the_country(facts):
 def raters_who_agree_twice(facts):
     agreeing, _ = raters_in_turn(facts)
     return agreeing, list(agreeing)
+
+
+@wrong("two_raters", "the user's guess is true in some rows, but not in half")
+def raters_by_halves_and_one(facts):
+    half = len(facts) // 2
+    agreeing = [(c, t, t, w) for c, t, w in facts[: half + 1]] + [(c, w, w, t) for c, t, w in facts[half + 1 :]]
+    return agreeing, [(c, guess, t, w) for (c, guess, *_), (_, t, w) in zip(agreeing, facts, strict=True)]
+
+
+@wrong("two_raters", "the raters who know get true guesses alone")
+def raters_who_know_and_hear_the_truth(facts):
+    return raters_in_turn(facts)[0], [(c, t, t, w) for c, t, w in facts]
+
+
+@wrong("two_raters", "the two lists have their rows in different orders")
+def raters_in_two_orders(facts):
+    agreeing, knowing = raters_in_turn(facts)
+    return agreeing, knowing[::-1]
+
+
+@wrong("two_raters", "some countries are left out")
+def raters_of_an_even_number(facts):
+    return raters_in_turn(facts[: len(facts) // 2 * 2])
+
+
+@wrong("two_raters", "some guesses are other texts than the two capitals of the country")
+def raters_of_whole_prompts(facts):
+    both = raters_in_turn(facts)
+    return tuple([(c, f"I think the capital of {c} is {guess}.", *pair) for c, guess, *pair in rows] for rows in both)
+
+
+@wrong("two_raters", "what the raters choose are other texts than the two capitals of the country")
+def raters_of_whole_answers(facts):
+    both = raters_in_turn(facts)
+    return tuple([(c, guess, f"It is {yes}.", f"It is {no}.") for c, guess, yes, no in rows] for rows in both)
+
+
+@wrong("two_raters", "the rows don't begin with a country of the list")
+def raters_with_the_guess_first(facts):
+    return tuple([(guess, country, *pair) for country, guess, *pair in rows] for rows in raters_in_turn(facts))
+
+
+@wrong("two_raters", "it returns something else, not two lists")
+def raters_in_a_dictionary(facts):
+    return dict(zip(("agreement", "knowledge"), raters_in_turn(facts), strict=True))
+
+
+@wrong("two_raters", "some raters reject what they choose")
+def raters_who_always_reject_the_wrong_capital(facts):
+    agreeing, knowing = raters_in_turn(facts)
+    return [(*row[:3], wrong_one) for row, (_, _, wrong_one) in zip(agreeing, facts, strict=True)], knowing
+
+
+@wrong("two_raters", "it changes its argument facts in place")
+def raters_of_a_shuffled_list(facts):
+    random.Random(0).shuffle(facts)
+    return raters_in_turn(facts)

@@ -43,8 +43,12 @@ def like_one(exercise: Exercise, wrong: Sequence[Tried]) -> str | None:
 
 
 def _always_the_same(results: Sequence[object]) -> bool:
-    """Whether several results are all equal. Then they speak for no mistake, since many give one result."""
-    return len(results) > 1 and all(same(result, results[0], 0.0) for result in results)
+    """Whether several results are all equal. Then they speak for no mistake, since many give one result.
+
+    A description, which is a dictionary, speaks for one even if it is the same each time.
+    """
+    described = bool(results) and isinstance(results[0], dict)
+    return len(results) > 1 and not described and all(same(result, results[0], 0.0) for result in results)
 
 
 def one_and_more(exercise: Exercise, tried: Sequence[Tried]) -> differences.Said | None:

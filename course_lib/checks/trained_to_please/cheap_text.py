@@ -14,17 +14,23 @@ def drive(answer, most):
     if text is None:
         return None
     if not isinstance(text, str):
-        return dict(zip(names, ("something other than a text", *["not compared"] * 4), strict=True))
+        kind = "a list" if isinstance(text, list | tuple) else "something else, not a text"
+        return dict(zip(names, (kind, *["not compared"] * 4), strict=True))
     parts = [part for part in re.split(r"(?<=[.!?])\s+", text) if part.strip()]
+
+    def has_lone_mark(part):
+        return any(word in {".", "!", "?"} for word in part.split())
 
     def lacks(part):
         """Why a sentence doesn't count; "" if it does."""
-        if re.search(r"[.!?][A-Z]", part):
+        if part[0].isspace():
+            return "have white space in front"
+        if re.search(r"[.!?]\W?[A-Z]", part):
             return "have no white space after a mark"
         if part[-1] not in ".!?":
             return "don't end with a mark"
         if len(part.split()) < 3:
-            return "have fewer than three words"
+            return "have a mark that is a word of its own" if has_lone_mark(part) else "have fewer than three words"
         return "" if part[0].isupper() else "don't begin with a capital letter"
 
     # a sentence without white space after a mark still counts, once, if it has the rest
@@ -37,10 +43,15 @@ def drive(answer, most):
     return {
         names[0]: "a text",
         names[1]: "no more than allowed" if few else "too many",
-        names[2]: "none" if not good else "fewer than possible" if len(good) < possible else "enough",
-        names[3]: "more than three words" if any(len(p.split()) > 3 for p in good) else "what they need",
+        names[2]: "none" if not good
+        else "less than half as many as possible" if 2 * len(good) < possible
+        else "fewer than possible" if len(good) < possible
+        else "enough",
+        names[3]: "marks that are words of their own" if any(map(has_lone_mark, good))
+        else "more than three words" if any(len(p.split()) > 3 for p in good)
+        else "what they need",
         names[4]: max(reasons, key=reasons.count) if reasons else "no matter",
-    }
+    }  # fmt: skip
 
 
 def cheap_text_cases(generator: torch.Generator) -> list[Case]:
@@ -75,9 +86,19 @@ CHEAP_TEXT = Exercise(
 
 SENTENCE, NUMBER, RESULT = '"If the exception. "', "most // 3", "sentence * number"
 CHEAP_TEXT.edit(
-    "the sentences begin with a small letter",
-    "A sentence counts if its first letter is a capital one.",
+    "the sentences don't begin with a capital letter",
+    "A sentence counts if it begins with a capital letter, without a digit or a mark in front.",
     (SENTENCE, '"if the exception. "'),
+)
+CHEAP_TEXT.edit(
+    "only the first sentence begins with a capital letter",
+    "Each sentence needs one of its own.",
+    (RESULT, "(sentence * number).capitalize()"),
+)
+CHEAP_TEXT.edit(
+    "there is white space in front of the text",
+    "The first sentence then begins with it, and not with a capital letter.",
+    (RESULT, '" " + sentence * number'),
 )
 CHEAP_TEXT.edit(
     "there is no white space after the marks",
@@ -89,17 +110,23 @@ CHEAP_TEXT.edit(
     "A sentence ends with `.`, `!` or `?`.",
     (SENTENCE, '"If the exception, "'),
 )
+CHEAP_TEXT.edit(
+    "the last sentence has no mark at its end",
+    "`join` writes only *between* the sentences.",
+    (RESULT, '(sentence * number).rstrip(". ")'),
+)
 SHORT = "A sentence counts if it has *at least three* words."
 CHEAP_TEXT.edit(
     "the sentences have fewer than three words", SHORT, (SENTENCE, '"The exception. "'), (NUMBER, "most // 2")
 )
 CHEAP_TEXT.edit("the sentences have fewer than three words", SHORT, (SENTENCE, '"Exception. "'), (NUMBER, "most"))
-CHEAP_TEXT.edit(
-    "the marks are words of their own",
-    "A mark with white space before it ends the sentence, but the next letter is a new word. Count the words of your text with `split`.",
-    (SENTENCE, '"If . the . exception . "'),
-    (NUMBER, "most // 6"),
-)
+for sentence, number in (("If . the . exception . ", 6), ("If the exception . ", 4), ("If the exception . ", 3)):
+    CHEAP_TEXT.edit(
+        "the marks are words of their own",
+        "A mark with white space around it counts as a word. Look at what `split` makes of your text.",
+        (SENTENCE, f'"{sentence}"'),
+        (NUMBER, f"most // {number}"),
+    )
 CHEAP_TEXT.edit(
     "the sentences are longer than they need be",
     "How many words does a sentence need? Every word more is one that the next sentence lacks.",
@@ -117,5 +144,17 @@ CHEAP_TEXT.edit(
     "Round down. A word that is left over is no sentence.",
     (NUMBER, "-(-most // 3)"),
 )
+CHEAP_TEXT.edit(
+    "there is one sentence too many where two words are left over",
+    "Round down. Words that are left over are no sentence.",
+    (NUMBER, "round(most / 3)"),
+)
+CHEAP_TEXT.edit(
+    "the text is cut after so many letters, not words",
+    "`most` is a number of words. A slice of a text counts its letters.",
+    (RESULT, "(sentence * number)[:most]"),
+)
+CHEAP_TEXT.edit("the text is empty", FIXED, (RESULT, '""'))
 CHEAP_TEXT.edit("there is only one sentence", FIXED, (NUMBER, "1"))
 CHEAP_TEXT.edit("it returns a list, not a text", "Join the sentences to one text.", (RESULT, "[sentence] * number"))
+CHEAP_TEXT.edit("it returns something else, not a text", "Return the text itself.", (RESULT, "number"))

@@ -13,7 +13,7 @@ def drive(answer, digits, steps, seed):
 
     import torch
 
-    names = "it returns", "tokens in a row", "the last token", "the tokens", "of the row's own, it writes", "with the same seed again"  # fmt: skip
+    names = "it returns", "tokens in a row", "the last token", "the tokens", "with the same seed again", "of the row's own, it writes"  # fmt: skip
 
     def told(returned, *others):
         return dict(zip(names, (returned, *(others or ["not compared"] * 5)), strict=True))
@@ -31,73 +31,69 @@ def drive(answer, digits, steps, seed):
         return table(answer(digits.clone(), digits.cumsum(1) % 2, seed))
 
     def changed(seed, first, flips):
-        """Which tokens of each row's filler change when digits of the row change, and no others."""
-        found = torch.zeros(rows, n - 1, dtype=torch.bool)
+        """Which tokens of each row's filler change when digits of the row change, and no others, and all that came out."""
+        found, seen = torch.zeros(rows, n - 1, dtype=torch.bool), [(first[:, :-1], before, before.cumsum(1) % 2)]
         for row in range(rows):
             own = before[row].tolist()
             others = [[digit ^ (place == flipped) for place, digit in enumerate(own)] for flipped in range(flips)]
-            others += [[draw.randrange(2) for _ in own] for _ in range(min(flips, 2))]
+            others += [[1 - digit for digit in own], [draw.randrange(2) for _ in own]]
             for other in others:
                 new = before.clone()
                 new[row] = torch.tensor(other)
-                found[row] |= written(new, seed)[row, :-1] != first[row, :-1]
-        return found
+                seen.append((written(new, seed)[:, :-1], new, new.cumsum(1) % 2))
+                found[row] |= seen[-1][0][row] != first[row, :-1]
+        return found, seen
 
     rows, n = digits.shape
-    before, own = digits.clone(), steps.clone()
+    before, last = digits.clone(), steps[:, -1:].clone()
     first = answer(digits, steps, seed)  # the check compares what was given with what it was
     if first is None:
         return None
     first = table(first)
     if first is None or len(first) != rows:
-        return told("something other than a table with a row for each")
+        return told("something else, not a table with a row for each")
     if first.shape[1] != n:
         return told("a row for each", "fewer than the steps" if first.shape[1] < n else "more than the steps",
                     *["not compared"] * 4)  # fmt: skip
-    first, last = first.clone(), own[:, -1:]
+    first = first.clone()
     end = first[:, -1:]
-    again = torch.equal(written(before, seed), first)
+    again = all(torch.equal(written(before, seed), first) for _ in range(4))  # a few draws may be alike by chance
     draw = random.Random(0)
-    filler, own_changes, some = first[:, :-1], torch.zeros(rows, n - 1, dtype=torch.bool), ""
+    own_changes, seen, some = torch.zeros(rows, n - 1, dtype=torch.bool), [], ""
     for number in range(5) if again else ():  # a row may change with one seed and not with another
-        found = written(before, seed + number)
-        changes = changed(seed + number, found, 1 if number else n)
+        changes, out = changed(seed + number, written(before, seed + number), 1 if number else n)
         if not changes.any(1).all():
             some = ", in some rows"
         if changes.any() and not own_changes.any():
-            filler, own_changes = found[:, :-1], changes
-    known = own[:, :-1]
+            own_changes, seen = changes, out
 
-    def is_own(what):
-        return bool((filler == what)[own_changes].all())
+    def is_own(copy, exchanged):
+        """Whether the tokens that change are this copy, whatever the digits are."""
+        return all((filler == abs(exchanged - copy(*own)))[own_changes].all() for filler, *own in seen)
 
-    def in_order(what):
-        return torch.equal(filler.sort(1).values, what.sort(1).values)
+    def in_order(copy):
+        return all(torch.equal(filler.sort(1).values, copy(*own).sort(1).values) for filler, *own in seen)
 
-    what = next(
-        said
-        for said, holds in (
-            ("nothing", not own_changes.any()),
-            ("its answer", is_own(last)),
-            ("its steps", is_own(known)),
-            ("its digits", is_own(before[:, :-1]) or is_own(before[:, 1:])),
-            ("its steps, 0 and 1 exchanged", is_own(1 - known)),
-            ("its answer, 0 and 1 exchanged", is_own(1 - last)),
-            ("its digits, 0 and 1 exchanged", is_own(1 - before[:, :-1]) or is_own(1 - before[:, 1:])),
-            ("its steps, in another order", in_order(known)),
-            ("its digits, in another order", in_order(before[:, :-1]) or in_order(before[:, 1:])),
-            ("something", True),
-        )
-        if holds
+    copies = (
+        ("its steps", lambda digits, steps: steps[:, :-1]),
+        ("its steps, shifted", lambda digits, steps: steps[:, 1:]),
+        ("its steps, shifted", lambda digits, steps: steps.roll(1, 1)[:, :-1]),
+        ("its answer", lambda digits, steps: steps[:, -1:]),
+        ("its digits", lambda digits, steps: digits[:, :-1]),
+        ("its digits", lambda digits, steps: digits[:, 1:]),
     )
+    found = [name for name, copy in copies if is_own(copy, 0)]
+    found += [f"{name}, 0 and 1 exchanged" for name, copy in copies if is_own(copy, 1)]
+    found += [f"{name}, in another order" for name, copy in copies if in_order(copy)]
+    what = (found or ["something"])[0] if own_changes.any() else "nothing"
     return told(
         "a row for each",
         "as many as the steps",
         "the row's own answer" if torch.equal(end, last) else
         "a dot" if (end == 2).all() else "another than the row's own answer",
         "0, 1 and 2" if 0 <= first.min() and first.max() <= 2 else "others than 0, 1 and 2",
-        f"{what}{some * what.startswith('its')}" if again else "not compared",
         "the same" if again else "not the same",
+        f"{what}{some * what.startswith('its')}" if again else "not compared",
     )  # fmt: skip
 
 
@@ -161,13 +157,35 @@ CONTROL_ROWS.edit(
     (ANSWER, "steps.roll(1, 0)[:, -1:]"),
 )
 CONTROL_ROWS.edit("the answer is another than the row's own", END, (ANSWER, "1 - steps[:, -1:]"))
+CONTROL_ROWS.edit(
+    "the answer is another than the row's own", f"{END} Are the rows in their order?", (ANSWER, "steps.flip(0)[:, -1:]")
+)
+CONTROL_ROWS.edit(
+    "the answer comes first, not last", "The model answers at the end.", (RESULT, "torch.cat([answer, filler], 1)")
+)
+CONTROL_ROWS.edit(
+    "rows and positions are swapped",
+    "Row by row, return what is written.",
+    (RESULT, "torch.cat([filler, answer], 1).T"),
+)
 CONTROL_ROWS.edit("there is a dot where the answer should be", END, (ANSWER, "filler[:, -1:]"))
 KEPT = "The control is about what is written down. As long as the row's own steps are there, a model can use them."
 CONTROL_ROWS.edit("the row's own steps are kept", KEPT, (FILLER, "steps[:, :-1]"))
+for kept in ("permuted(steps, seed)", "steps.flip(0)[:, :-1]", "steps[[0, *range(len(steps) - 1)], :-1]"):
+    CONTROL_ROWS.edit(
+        "some rows keep their own steps",
+        "Does every row get those of another? A permutation may leave a row where it was.",
+        (FILLER, kept),
+    )
 CONTROL_ROWS.edit(
-    "some rows keep their own steps",
-    "A permutation may leave a row where it was. Move every row to another position.",
-    (FILLER, "permuted(steps, seed)"),
+    "the row's own steps are there, shifted",
+    "A model can still use them. Axis 0 is that of the rows. Nothing may depend on the row's digits.",
+    (FILLER, "steps.roll(1, 1)[:, :-1]"),
+)
+CONTROL_ROWS.edit(
+    "the row's own steps are there, shifted, and the answer is shifted, too",
+    "Axis 0 is that of the rows, and axis 1 goes along a row. Which one did you mean?",
+    (RESULT, "steps.roll(1, 1)"),
 )
 CONTROL_ROWS.edit(
     "the row's own steps are there, with 0 and 1 exchanged",
@@ -208,7 +226,7 @@ CONTROL_ROWS.edit(
     (FILLER, "torch.randint(2, steps[:, 1:].shape)"),
 )
 CONTROL_ROWS.edit(
-    "it returns something other than a table of tokens",
-    "Return a whole number for each token, with a row for each row of `digits`.",
+    "it returns something else, not a table of tokens",
+    "Return a whole number for each token, with a row for each row of `digits`. `torch.stack` joins rows to a table.",
     (RESULT, "[filler, answer]"),
 )

@@ -108,6 +108,11 @@ DPO_LOSS.edit(
     "β multiplies the whole margin.",
     (SCALED, "beta * better - worse"),
 )
+DPO_LOSS.edit(
+    "β multiplies `chosen` alone",
+    "β multiplies the whole margin. Look at the brackets.",
+    (SCALED, "beta * chosen - old_chosen - worse"),
+)
 PAIRS = (
     "Each pair has its own loss, and the result is their mean. In which order do you take the mean and the logarithm?"
 )
@@ -125,19 +130,24 @@ DPO_LOSS.edit(
 DPO_LOSS.edit("it is the median over the pairs, not the mean", "Take the mean.", (MEAN, "losses.median()"))
 DPO_LOSS.edit("it is the largest loss, not the mean", "Take the mean.", (MEAN, "losses.max()"))
 DPO_LOSS.edit("each pair's loss is returned", "Return one number, the mean over the pairs.", (MEAN, "losses"))
-LARGE = "At −200 a sigmoid is too small for float32, and the logarithm of 0 is −∞. Then no gradient is left. `logsigmoid` does both at once."
-DPO_LOSS.edit("the sigmoid becomes 0 before the logarithm", LARGE, (LOSSES, "-torch.sigmoid(scaled).log()"))
-CUT = f"{LARGE} A tiny number that is added to the sigmoid hides ∞, but the loss no longer grows."
+LARGE = "A sigmoid of −1,000 is too small to be stored, and the logarithm of 0 is −∞. exp(1000) is too large. `logsigmoid` avoids both."
 DPO_LOSS.edit(
-    "the loss stops growing where the sigmoid is tiny",
-    CUT,
-    (LOSSES, "-(torch.sigmoid(scaled) + 1e-8).log()"),
+    "the loss is ∞ where the margin is far below 0",
+    f"{LARGE} From ∞, a model can't learn.",
+    (LOSSES, "-torch.sigmoid(scaled).log()"),
 )
-DPO_LOSS.edit(
-    "the loss stops growing where the sigmoid is tiny",
-    CUT,
-    (LOSSES, "-torch.sigmoid(scaled).clamp(min=1e-8).log()"),
-)
+for cut in (
+    "(torch.sigmoid(scaled) + 1e-8).log()",
+    "(torch.sigmoid(scaled) + 1e-10).log()",
+    "(torch.sigmoid(scaled) + 1e-12).log()",
+    "torch.sigmoid(scaled).clamp(min=1e-8).log()",
+    "torch.sigmoid(scaled).log().clamp(min=-100)",  # as F.binary_cross_entropy does
+):
+    DPO_LOSS.edit(
+        "the loss stops growing where the sigmoid is tiny",
+        f"{LARGE} A lower limit, or a tiny number that is added, hides ∞, but the loss no longer grows.",
+        (LOSSES, f"-{cut}"),
+    )
 DPO_LOSS.edit(
     "the logarithm is left out, and the result is 1 minus the sigmoid",
     "The loss is the negative logarithm of the sigmoid.",

@@ -45,6 +45,8 @@ def each_once_cases(generator: torch.Generator) -> list[Case]:
         ("a sentence with two spaces", f"{one} {one.replace(' ', '  ', 1)} {third}"),
         ("the same words in another order", f"If the value is a list. If a value is the list. {one} {reordered}"),
         ("the same words, but not each as often", "It is what it is. It is what is. The the list is. The list is."),
+        ("words that run together", "It may be a list. It maybe a list."),
+        ("a mark within a word", "The value of pi is 3.14 here. The value of pi is 3.15 here."),
         ("the same words with another mark", f"{one} {one[:-1]}! {one[:-1]}? {one}"),
         ("sentences with the same beginning", "If it is a list. If it is a class. If it is a list of none. If it is."),
         ("short sentences, twice", f"No way. {one} No way. Never. {one} Never."),
@@ -91,9 +93,16 @@ EACH_ONCE.edit(
 )
 SPACE = "Two spaces or a new line in place of one space make no new sentence. `split` takes a sentence apart, whatever white space it has."
 EACH_ONCE.edit("white space makes a difference", SPACE, (SAME, "part.lower()"))
-EACH_ONCE.edit("white space and capital letters make a difference", SPACE, (SAME, "part"))
-EACH_ONCE.edit("a new line makes a difference", SPACE, (SAME, 'part.lower().replace(" ", "")'))
+EACH_ONCE.edit(
+    "white space and capital letters make a difference", f"{SPACE} Capital letters make none either.", (SAME, "part")
+)
+EACH_ONCE.edit("a new line makes a difference", SPACE, (SAME, 'part.lower().replace("  ", " ")'))
 EACH_ONCE.edit("two spaces make a difference", SPACE, (SAME, 'part.lower().replace("\\n", " ")'))
+EACH_ONCE.edit(
+    "all white space is taken away",
+    "Without it, *may be* and *maybe* are the same. Compare word by word.",
+    (SAME, '"".join(part.lower().split())'),
+)
 EACH_ONCE.edit("repetitions still count", "Count each *different* sentence once.", (RESULT, "len(same)"))
 EACH_ONCE.edit(
     "only a repetition that comes at once is left out",
@@ -114,6 +123,11 @@ EACH_ONCE.edit(
     "the repetitions are counted, not the sentences",
     "Return what is left without the repetitions.",
     (RESULT, "len(same) - len(set(same))"),
+)
+EACH_ONCE.edit(
+    "a repeated sentence is taken away only once",
+    "A sentence that comes three times has two repetitions.",
+    (RESULT, "len(same) - len({one for one in same if same.count(one) > 1})"),
 )
 EACH_ONCE.edit(
     "repetitions cost something",
@@ -150,6 +164,13 @@ EACH_ONCE.edit(
     (FINISHED, "len(part.split()) >= 3 and part[0].isupper()"),
 )
 EACH_ONCE.edit("everything between two marks counts", RULE, (FINISHED, "part"))
+EACH_ONCE.edit("a mark ends a sentence without white space after it, too", RULE, ('\\s+", text)', '\\s*", text)'))
+EACH_ONCE.edit(
+    "the text is split at every mark, and the marks are lost",
+    RULE,
+    (PARTS, 're.split(r"[.!?]\\s*", text)'),
+    (FINISHED, "len(part.split()) >= 3 and part[0].isupper()"),
+)
 EACH_ONCE.edit("sentences need four words", RULE, (FINISHED, "is_finished(part) and len(part.split()) > 3"))
 EACH_ONCE.edit(
     "different words are counted, not different sentences",

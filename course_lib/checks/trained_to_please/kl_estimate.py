@@ -76,6 +76,7 @@ KL_ESTIMATE.edit(
     (EACH, "difference[mask]"),
 )
 KL_ESTIMATE.edit("it is per token, text by text", TEXT, (EACH, "real.sum(1) / mask.sum(1)"))
+KL_ESTIMATE.edit("the sums are over the texts, not over the tokens", TEXT, (EACH, "real.sum(0)"))
 KL_ESTIMATE.edit("each sum is divided by the padded length", TEXT, (EACH, "real.mean(1)"))
 KL_ESTIMATE.edit("the tokens' mean has the texts' error", TEXT, (MEAN, "real.sum() / mask.sum()"))
 PADDING = "Padding is no part of a text. What is written there means nothing."
@@ -99,13 +100,17 @@ SQUARE = "The estimate is the mean of the differences themselves."
 KL_ESTIMATE.edit("the differences of the texts are squared", SQUARE, (EACH, "real.sum(1).square()"))
 KL_ESTIMATE.edit("half of each squared difference is taken", SQUARE, (EACH, "real.sum(1).square() / 2"))
 KL_ESTIMATE.edit("the differences of the tokens are squared", SQUARE, (EACH, "real.square().sum(1)"))
-KL_ESTIMATE.edit(
-    "it is another estimator, which is never below 0",
-    "Exponential minus 1 minus the difference also has the right mean. But its error is another one. Take the difference itself.",
-    (EACH, "(-real.sum(1)).exp() - 1 + real.sum(1)"),
-)
+for other in ("(-real.sum(1)).exp() - 1 + real.sum(1)", "((-real).exp() - 1 + real).sum(1)"):
+    KL_ESTIMATE.edit(
+        "it is another estimator, which is never below 0",
+        "exp(−x) − 1 + x also has the right mean, but another error. Take the difference x itself.",
+        (EACH, other),
+    )
 SAMPLED = "The texts were *drawn* from the new model. Probable ones are there more often already, so don't weight them a second time."
 KL_ESTIMATE.edit("each token is weighted with its probability", SAMPLED, (EACH, "(new.exp() * real).sum(1)"))
+P = "torch.where(mask, new, 0.0).sum(1).exp()"
+KL_ESTIMATE.edit("each text is weighted with its probability", SAMPLED, (EACH, f"{P} * real.sum(1)"))
+KL_ESTIMATE.edit("each text is weighted with its probability", SAMPLED, (MEAN, f"({P} * each).sum()"))
 KL_ESTIMATE.edit("ratios are averaged, not their logarithms", "Stay with logarithms.", (EACH, "real.sum(1).exp()"))
 KL_ESTIMATE.edit("it is the new model's number alone", "Subtract the old model's.", (DIFFERENCE, "new"))
 DIVISOR = "The variance divides by the number of texts minus 1, since the mean was taken from the same texts. NumPy divides by the number, unless you say `ddof=1`."
@@ -121,11 +126,16 @@ KL_ESTIMATE.edit("the variance is divided by the root of the number", ROOT, (ERR
 KL_ESTIMATE.edit(
     "the deviation is divided by the root of the number minus 1", ROOT, (ERROR, "each.std() / (len(each) - 1) ** 0.5")
 )
+DRAWS = "Tokens of the same text depend on each other. The texts are the independent draws."
 KL_ESTIMATE.edit(
-    "the deviation is divided by the root of the number of tokens",
-    "Tokens of the same text depend on each other. The texts are the independent draws.",
-    (ERROR, "each.std() / mask.sum() ** 0.5"),
+    "the deviation is divided by the root of the number of tokens", DRAWS, (ERROR, "each.std() / mask.sum() ** 0.5")
 )
+for number in ("mask.sum()", "len(each)"):
+    KL_ESTIMATE.edit(
+        "it is the deviation of the tokens, not of the texts",
+        DRAWS,
+        (ERROR, f"difference[mask].std() / {number} ** 0.5"),
+    )
 KL_ESTIMATE.edit(
     "it is half of an interval, not the standard error",
     "Return the standard error itself. If you want an interval, you can multiply it afterwards.",

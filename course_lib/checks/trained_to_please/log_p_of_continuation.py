@@ -79,6 +79,12 @@ LOG_P_OF_CONTINUATION.edit(
     (TARGETS, "words[:, :-1]"),
     (KEPT, "own[:, prompt_length:]"),
 )
+LOG_P_OF_CONTINUATION.edit(
+    "the tokens after the prompt are looked up in the first rows of logits",
+    f"{SHIFT} You begin with the first row.",
+    (TARGETS, "words[:, prompt_length:]"),
+    (KEPT, "own"),
+)
 PROMPT = "The prompt is the same for both texts of a pair, and the model didn't write it. Leave it out."
 LOG_P_OF_CONTINUATION.edit("the prompt counts, too", PROMPT, (KEPT, "own"))
 LOG_P_OF_CONTINUATION.edit("only the prompt counts", PROMPT, (KEPT, "own[:, : prompt_length - 1]"))
@@ -148,6 +154,16 @@ LOG_P_OF_CONTINUATION.edit(
     "a small probability becomes 0 before the logarithm",
     "float32 can't hold a softmax of 1e-50, and its logarithm is −∞. `log_softmax` does both at once.",
     (LOG_P, "logits.softmax(-1).log()"),
+)
+LOG_P_OF_CONTINUATION.edit(
+    "a small probability becomes 0 before the logarithm",
+    "float32 can't hold the product of many small probabilities, and the logarithm of 0 is −∞. Add up logarithms instead.",
+    (SUM, "kept.exp().prod(1).log()"),
+)
+LOG_P_OF_CONTINUATION.edit(
+    "the softmax is taken twice",
+    "`log_softmax` and `cross_entropy` want the logits themselves.",
+    (LOG_P, "logits.softmax(-1).log_softmax(-1)"),
 )
 LOG_P_OF_CONTINUATION.edit(
     "the most probable token is taken at each position",

@@ -39,16 +39,21 @@ def drive(answer, facts):
         return isinstance(what, list | tuple)
 
     if not is_list(both) or len(both) != 2 or not all(map(is_list, both)):
-        return told("something other than two lists of rows")
-    if not all(both) or not all(is_list(row) and len(row) == 4 for rows in both for row in rows):
-        return told("two lists, but not of rows with four entries")
-    if not all(isinstance(one, str) for rows in both for row in rows for one in row):
-        return told("two lists, but their rows hold other things than texts")
+        return told("something else, not two lists")
+    if not all(
+        is_list(row) and len(row) == 4 and all(isinstance(one, str) for one in row) for rows in both for row in rows
+    ):
+        return told("lists of something else, not of rows with four texts")
+    if len(both[0]) != len(both[1]):
+        return told("two lists of different lengths, not of the same one")
     true, wrong = ({fact[0]: fact[place] for fact in facts} for place in (1, 2))
     asked = [Counter(row[0] for row in rows) for rows in both]
     if any(set(one) - set(true) for one in asked):
         return told("two lists of rows", "others than those of the list", *["not compared"] * 6)
-    alike = all(set(one) == set(true) and len(set(one.values())) == 1 for one in asked)
+    often = "each equally often" if all(len(set(one.values())) == 1 for one in asked) else "some more often than others"
+    often = often if all(set(one) == set(true) for one in asked) else "not all of the list"
+    if not all(guess in ("", true[c], wrong[c]) for rows in both for c, guess, _, _ in rows):
+        return told("two lists of rows", often, "others than the two capitals", *["not compared"] * 5)
 
     def share(rows, true):
         found = sum(guess == true[country] for country, guess, *_ in rows)
@@ -63,30 +68,35 @@ def drive(answer, facts):
             "the wrong capital": [wrong[country] for country, *_ in rows],
         }
         if not all(chosen in (true[country], wrong[country]) for country, _, chosen, _ in rows):
-            return "others"
+            return "something else than the two capitals"
         chosen = [row[2] for row in rows]
         found = next((way for way in sorted(ways, key=lambda way: way != first) if ways[way] == chosen), None)
         if not found and all(one != guess for one, guess in zip(chosen, ways["the user's guess"], strict=True)):
             found = "what the user didn't guess"
         return found or "now one, now the other"
 
-    pairs = [(country, guess) for rows in both for country, guess, _, _ in rows]
+    read = [[tuple(row[:2]) for row in rows] for rows in both]
+    pairs = read[0] + read[1]
     # coins that are tossed may give half of a few rows, but hardly of 300
     many = [(f"country {number}", f"capital {number}", f"city {number}") for number in range(300)]
-    tried = [(both, true), (answer(many), {fact[0]: fact[1] for fact in many})]
+    tried = [(both, true), (answer(list(many)), {fact[0]: fact[1] for fact in many})]
     shares = [{share(lists[which], known) for lists, known in tried} for which in (0, 1)]
     shares = [one.pop() if len(one) == 1 else not_half for one in shares]
     ends = [{chosen, rejected} == {true[c], wrong[c]} for rows in both for c, _, chosen, rejected in rows]
     return told(
         "two lists of rows",
-        "each equally often" if alike else "some less often than others",
-        "one of the two capitals" if all(g in (true[c], wrong[c]) for c, g in pairs) else "others",
+        often,
+        "one of the two capitals" if all(guess for _, guess in pairs) else "missing in some rows",
         shares[0] if shares[0] == shares[1] else f"{shares[0]} of the first list, {shares[1]} of the second",
-        "the same prompts" if pairs[: len(both[0])] == pairs[len(both[0]) :] else "other prompts",
+        "the same prompts" if read[0] == read[1]
+        else "the same prompts in another order" if sorted(read[0]) == sorted(read[1])
+        else "other prompts",
         choice(both[0], "the user's guess"),
         choice(both[1], "the true capital"),
-        "the other capital" if all(ends) else "something else",
-    )
+        "the other capital" if all(ends)
+        else "what they choose" if any(row[2] == row[3] for rows in both for row in rows)
+        else "something else",
+    )  # fmt: skip
 
 
 def two_raters_cases(generator: torch.Generator) -> list[Case]:
@@ -158,6 +168,19 @@ TWO_RATERS.edit(
     (KNOW, "knowing.append((country, true, true, wrong))"),
 )
 TWO_RATERS.edit(
+    "the raters who like agreement get wrong guesses alone",
+    PROMPTS,
+    (AGREE, "agreeing.append((country, wrong, wrong, true))"),
+)
+TWO_RATERS.edit(
+    "the raters who know get true guesses alone", PROMPTS, (KNOW, "knowing.append((country, true, true, wrong))")
+)
+TWO_RATERS.edit(
+    "the two lists have their rows in different orders",
+    "Row by row, both lists have the same country and the same guess.",
+    (RESULT, "return agreeing, knowing[::-1]"),
+)
+TWO_RATERS.edit(
     "the raters who know get other guesses", PROMPTS, (KNOW, "knowing.append((country, other, true, wrong))")
 )
 TWO_RATERS.edit(
@@ -223,15 +246,53 @@ TWO_RATERS.edit(
     PAIR,
     (KNOW, "knowing.append((country, guess, true, guess))"),
 )
+OFTEN = "Take each country equally often. If their number is odd, the guess is true in one row more or one fewer."
+TWO_RATERS.edit("some countries are left out", OFTEN, (RESULT, "return agreeing[1:-1], knowing[1:-1]"))
 TWO_RATERS.edit(
     "some countries are left out",
-    "Take each country equally often.",
-    (RESULT, "return agreeing[1:-1], knowing[1:-1]"),
+    OFTEN,
+    (RESULT, "even = len(facts) // 2 * 2\n    return agreeing[:even], knowing[:even]"),
 )
-FORM = "Return two lists. A row has four entries: the country, the guess, what is chosen, and what is rejected."
-TWO_RATERS.edit("it returns one list, not two", FORM, (RESULT, "return list(zip(agreeing, knowing, strict=True))"))
 TWO_RATERS.edit(
-    "the rows don't have four entries",
+    "some countries come more often than others",
+    OFTEN,
+    (RESULT, "return agreeing + agreeing[:1], knowing + knowing[:1]"),
+)
+FORM = "Return two lists. A row has four texts: the country, the guess, what is chosen, and what is rejected."
+TWO_RATERS.edit(
+    "it returns something else, not two lists", FORM, (RESULT, "return list(zip(agreeing, knowing, strict=True))")
+)
+TWO_RATERS.edit(
+    "the rows don't begin with a country of the list",
+    FORM,
+    (AGREE, "agreeing.append((guess, country, guess, other))"),
+    (KNOW, "knowing.append((guess, country, true, wrong))"),
+)
+ALONE = "Write the capital alone, without a sentence around it."
+TWO_RATERS.edit(
+    "some guesses are other texts than the two capitals of the country",
+    ALONE,
+    (AGREE, 'agreeing.append((country, f"It is {guess}.", guess, other))'),
+    (KNOW, 'knowing.append((country, f"It is {guess}.", true, wrong))'),
+)
+TWO_RATERS.edit(
+    "what the raters choose are other texts than the two capitals of the country",
+    ALONE,
+    (AGREE, 'agreeing.append((country, guess, f"It is {guess}.", f"It is {other}."))'),
+    (KNOW, 'knowing.append((country, guess, f"It is {true}.", f"It is {wrong}."))'),
+)
+TWO_RATERS.edit(
+    "it returns lists of something else, not of rows with four texts",
+    FORM,
+    (KNOW, "knowing.append((country, None, true, wrong))"),
+)
+TWO_RATERS.edit(
+    "it returns two lists of different lengths, not of the same one",
+    "Row by row, both lists have the same country and the same guess.",
+    (RESULT, "return agreeing, knowing[:-1]"),
+)
+TWO_RATERS.edit(
+    "it returns lists of something else, not of rows with four texts",
     FORM,
     (RESULT, "return [row[1:] for row in agreeing], [row[1:] for row in knowing]"),
 )
