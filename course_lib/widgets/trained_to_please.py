@@ -20,8 +20,8 @@ def pleased_frame(texts: Mapping[str, str], figures: Mapping[str, tuple[float, f
     Raises:
         ValueError: there is no text, or a value is outside of its scale.
 
-    >>> frame = pleased_frame({"In": " short. It ends here."}, {"reward": (1.0, 0.5, 4.0)})
-    >>> frame.count("<mark"), "1.0" in frame
+    >>> frame = pleased_frame({"In": " short. It ends here."}, {"reward": (1.25, 0.5, 4.0)})
+    >>> frame.count("<mark"), "1.25" in frame
     (1, True)
     """
     if not texts:
