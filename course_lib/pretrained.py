@@ -438,7 +438,7 @@ def smollm2_tokens() -> ByteLevelTokens:
     return ByteLevelTokens(gguf_file.read(smollm2_file()).settings)
 
 
-# ---- sentence vectors ----
+# ---- lesson 8's writer ----
 
 
 @cache
@@ -464,6 +464,9 @@ def writer() -> TransformerLanguageModel:
     )
     model.load_state_dict(torch.load(DATA / "models" / "page_writer.pt", weights_only=True)["weights"])
     return model.eval()
+
+
+# ---- sentence vectors ----
 
 
 def mean_pooled(
