@@ -110,6 +110,7 @@ def test_a_bias_of_the_output_counts_where_the_file_has_one(tmp_path):
     assert_close(having(words)[0], without(words)[0] + torch.from_numpy(bias))
 
 
+@torch.no_grad()
 def test_a_loaded_model_can_be_kept_and_copied(small, tmp_path):
     model, words = from_gguf(small()), torch.tensor([[4, 5, 6]])
     torch.save(model, tmp_path / "kept.pt")
